@@ -13,8 +13,6 @@ from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid.baselines import CARTExplainer
 
-pytestmark = pytest.mark.slow
-
 N_LEAVES = 14
 
 

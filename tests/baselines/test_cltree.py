@@ -9,8 +9,6 @@ from sklearn.datasets import load_iris, make_blobs
 from _support.extended import EXTENDED
 from pellucid.baselines import CLTree
 
-pytestmark = pytest.mark.slow
-
 
 class Slow:
     """A part of a column: (value, weight) pairs, its ends, its virtual points."""

@@ -12,8 +12,6 @@ from _support.references import check_weights_are_repetitions
 from _support.sklearn_checks import expected_failures
 from pellucid.baselines import CUBT, CARTExplainer, CLTree, KDTreeExplainer
 
-pytestmark = pytest.mark.slow
-
 GROWN = [CARTExplainer(), KDTreeExplainer()]
 ESTIMATORS = [*GROWN, CUBT(min_size=2), CLTree(min_split=20, min_y=0.0, min_rd=1.0)]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
@@ -25,6 +23,7 @@ def with_leaves(estimator, n_leaves):
     return clone(estimator).set_params(random_state=0, **options)
 
 
+@pytest.mark.slow
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
@@ -41,6 +40,7 @@ def test_every_baseline_is_checked():
     assert public == {type(estimator) for estimator in ESTIMATORS}
 
 
+@pytest.mark.slow
 @each
 def test_storage_does_not_matter(estimator):
     X, y = make_blobs(300, 6, centers=5, cluster_std=3, random_state=1)

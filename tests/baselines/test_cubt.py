@@ -16,8 +16,6 @@ from _support.fitting import fit_exactly
 from _support.strategies import tiny_data
 from pellucid.baselines import CUBT
 
-pytestmark = pytest.mark.slow
-
 
 def deviance(X, weight):
     """Sum of squares about the mean, in fractions."""

@@ -11,8 +11,6 @@ from _support.fitting import fit_exactly
 from _support.strategies import tiny_data
 from pellucid.baselines import KDTreeExplainer
 
-pytestmark = pytest.mark.slow
-
 
 def brute_median(values, weight):
     """Repeats each row, sorts, takes the middle; the next lower value if that is the largest."""

@@ -43,6 +43,7 @@ def test_polish_lowers_the_cost(file):
     assert yes["cost_ratio"] == pytest.approx(model.inertia_ / model.reference_inertia_)
 
 
+@pytest.mark.slow
 def test_a_depth_penalty_and_limits_shorten_the_rules(file):
     cheap = measures(
         file, "-k", 4, "--method", "exshallow", "--depth-penalty", 0, "--scale", "none"
@@ -129,6 +130,7 @@ def test_leaves_are_checked_once_the_number_of_clusters_is_known(tmp_path):
         assert hint == "hint: every cluster needs at least one leaf"
 
 
+@pytest.mark.slow
 def test_labels_are_followed_unless_another_method_is_asked_for(file):
     table = pl.read_csv(file)
     group = (

@@ -59,6 +59,7 @@ def test_it_ends_well_with_the_files_where_the_last_lines_say(result, folder):
     assert sorted(folder.iterdir()) == sorted([picture, report])
 
 
+@pytest.mark.slow
 def test_it_states_data_and_method(result):
     assert " ".join(result.stdout.split()).startswith(
         "k-means finds 3 clusters in the 178 wines of scikit-learn's wine data, by 13 standardized "

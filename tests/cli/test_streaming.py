@@ -62,6 +62,7 @@ def assert_same(file, *options):
     return runs[1].stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_results_are_those_of_memory(suffix, data):
     assert_same(data / f"data.{suffix}", "--exclude", "city")

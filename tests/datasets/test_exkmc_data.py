@@ -19,6 +19,7 @@ def test_synthetic_1_has_two_outliers_and_two_halves():
     assert len(np.unique(X[y == 1], axis=0)) > 20
 
 
+@pytest.mark.slow
 def test_synthetic_1_misleads_cart_and_not_exkmc():
     """The paper: a ratio above five for CART, near the optimum for the others."""
     X, y = make_synthetic_1(random_state=0)

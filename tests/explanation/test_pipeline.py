@@ -165,6 +165,7 @@ def mixed_pipeline(**encoder):
     return Pipeline([("columns", columns), ("scale", StandardScaler()), ("model", model)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["default", "pandas", "polars"])
 @pytest.mark.parametrize("encoder", [{}, {"drop": "first"}, {"drop": "if_binary"}], ids=str)
 def test_numbers_and_categories_side_by_side(output, encoder):

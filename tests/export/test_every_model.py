@@ -34,6 +34,7 @@ def in_python(model, table):
     return [space["cluster_of"](row) for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*TREES, CARTExplainer, CLTree, CUBT, KDTreeExplainer])
 def test_all_say_the_same(kind):
     rng = np.random.default_rng(0)

@@ -36,6 +36,7 @@ def quoted(name, mark='"'):
     return mark + name.replace(mark, 2 * mark) + mark
 
 
+@pytest.mark.slow
 def test_duckdb_and_sqlite():
     explanation, table, expected = case()
     with duckdb.connect() as database:
@@ -128,6 +129,7 @@ def test_notebook_html_has_only_its_own_elements():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_terminal_output_has_no_control_characters(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(

@@ -101,6 +101,7 @@ def outcome(text):
     return "read"
 
 
+@pytest.mark.slow
 def test_mutated_models_are_refused_or_read_exactly():
     originals = documents()
     rng = np.random.default_rng(int(os.environ.get("PELLUCID_SEED", "0")))
@@ -202,6 +203,7 @@ for name, (change, _) in bombs.items():
 )
 
 
+@pytest.mark.slow
 def test_documents_that_would_take_much_memory_or_time_are_refused(tmp_path):
     (tmp_path / "bombs.json").write_text(json.dumps([documents()[0], BOMBS]))
     command = [sys.executable, "-c", BOMB_RUNNER, str(tmp_path)]

@@ -23,6 +23,7 @@ def function(model, name="cluster_of", **options):
     return space[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["round", "data", "midpoint"])
 def test_real_data(style):
     X = load_breast_cancer(as_frame=True).data

@@ -237,6 +237,7 @@ def test_what_cannot_be_read_is_refused():
         to_sklearn(TreeBuilder(1).build(), dtype="float16")
 
 
+@pytest.mark.slow
 def test_models_survive_skops():
     sio = pytest.importorskip("skops.io")
     X = load_iris(as_frame=True).data

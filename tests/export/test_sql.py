@@ -56,6 +56,7 @@ def in_sqlite(explanation, table, types=None):
 both = pytest.mark.parametrize("run", [in_duckdb, in_sqlite])
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("style", ["round", "data", "midpoint"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -59,6 +59,7 @@ def plain_medians_cost(X, labels, weight):
     return cost
 
 
+@pytest.mark.slow
 def test_kmedians_cost_is_its_definition(data):
     X, labels, weight = data
     expected = plain_medians_cost(X, labels, weight)
@@ -136,6 +137,7 @@ def test_depth_and_explanation_size_from_the_counts_or_from_rows():
         weighted_average_depth(tree, sample_weight=[1.0])
 
 
+@pytest.mark.slow
 def test_stored_counts_are_those_of_the_training_rows():
     X = load_wine().data
     weight = np.arange(len(X), dtype=float)

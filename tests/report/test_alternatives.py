@@ -53,6 +53,7 @@ def test_trees_go_from_short_rules_to_a_close_copy(data):
     assert min(leaves) == 4 < max(leaves)
 
 
+@pytest.mark.slow
 def test_shorter_trees_are_those_of_exshallow(data, model, iris):
     path = ExShallow().path(iris, model.reference_labels_)
     known = {short(point.npc) for point in path}
@@ -101,6 +102,7 @@ def test_only_what_is_asked_for_is_shown(model, iris, data):
         report_html(model, iris, trade_off=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_of_many_rows_a_sample_is_looked_at_and_all_are_measured(monkeypatch, is_sparse):
     random = np.random.default_rng(0)

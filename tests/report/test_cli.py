@@ -50,6 +50,7 @@ def test_the_report_is_in_the_units_of_the_file(data, folder):
     assert (data["title"], data["reference"]) == ("customers.csv", "k-means")
 
 
+@pytest.mark.slow
 def test_the_other_trees_are_in_these_units_too(data):
     assert len(data["trees"]) > 1
     for tree in data["trees"]:

@@ -97,6 +97,7 @@ def test_the_page_of_trends_is_sound_in_a_browser(open_page, trends_file, scheme
     assert serious_faults(page) == []
 
 
+@pytest.mark.slow
 def test_the_rows_of_fit_need_not_be_named_while_they_are_there(iris, trends, tmp_path):
     model = pellucid.IMM(3, random_state=0).fit(iris)
     wanted = model.report(tmp_path / "one.html", iris).read_bytes()

@@ -176,6 +176,7 @@ def test_a_tree_with_a_very_small_cluster_gets_another_number():
         assert min(sizes) >= 0.02 * len(table) or is_named
 
 
+@pytest.mark.slow
 def test_the_printed_score_is_that_of_the_final_clusters():
 
     found = pellucid.explain(load_wine(as_frame=True).data, verbose=False)

@@ -97,7 +97,7 @@ def test_two_categories_are_equally_far_apart_whatever_their_number():
 
 @pytest.mark.parametrize("scale", ["auto", "standard", "robust", "log", "rank", "none"])
 def test_rules_are_in_the_units_of_the_table(scale):
-    found = pellucid.explain(TABLE, k=4, scale=scale, verbose=False)
+    found = pellucid.explain(TABLE, k=4, scale=scale, effort="fast", verbose=False)
     rows = found.fitted.prepared.rows
     assert found.labels[rows].tolist() == found.model.labels_.tolist()
 

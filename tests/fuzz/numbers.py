@@ -70,10 +70,10 @@ EXTREME = {
 """Values at the limits of floating-point numbers; some are outside of the numeric domain."""
 
 
-def draw_values(rng, n: int, d: int, extreme: bool) -> tuple[str, np.ndarray]:
+def draw_values(rng, n: int, d: int, extreme: bool, kind=None) -> tuple[str, np.ndarray]:
     """The name of a kind of values, and a float64 table of them."""
-    kinds = EXTREME if extreme else ORDINARY
-    kind = str(rng.choice(sorted(kinds)))
+    kinds = EXTREME if extreme and kind is None else ORDINARY
+    kind = kind or str(rng.choice(sorted(kinds)))
     with np.errstate(over="ignore", under="ignore"):
         X = np.asarray(kinds[kind](rng, n, d), dtype=np.float64)
     return kind, np.clip(X, -FLOAT_MAX, FLOAT_MAX)
@@ -185,9 +185,9 @@ def is_in_domain(X: np.ndarray, weight: np.ndarray) -> bool:
     )
 
 
-def draw_table(rng, n: int, d: int, extreme: bool):
+def draw_table(rng, n: int, d: int, extreme: bool, kind: str | None = None):
     """Kind and storage of a table, the table as stored, and its float64 values."""
-    kind, X = draw_values(rng, n, d, extreme)
+    kind, X = draw_values(rng, n, d, extreme, kind)
     if rng.random() < 0.4:
         X = _to_dtype(rng, X)
     storage = str(rng.choice(STORAGES))

@@ -37,6 +37,9 @@ from .numbers import (
     with_wide_indices,
 )
 
+TIED = 0.2
+"""Share of the cases with few different values and random labels: many cuts are equally good."""
+
 FLAGSHIP = 0.27
 """Share of the cases that are of `ExplainableKMeans`, nearly all at its default effort."""
 
@@ -174,7 +177,11 @@ def draw_tree_case(rng) -> TreeCase:
         d, k = min(d, 2), min(k, 4)
     if rng.random() < 0.1 and n <= 6:
         k = n
-    description, given, X = draw_table(rng, n, d, rng.random() < 0.15)
+    is_tied = rng.random() < TIED
+    if is_tied:
+        n, d, k = int(rng.integers(6, 31)), min(d, 2), min(k, 4)
+    kind = "integers" if is_tied else None
+    description, given, X = draw_table(rng, n, d, rng.random() < 0.15, kind)
     reasons: list[str] = []
 
     estimator, draw = ESTIMATORS[name]
@@ -188,7 +195,7 @@ def draw_tree_case(rng) -> TreeCase:
     if rng.random() < 0.6:
         kind, case.weight = draw_weights(rng, n, rng.random() < 0.12)
         case.description += f"; weights: {kind}"
-    _draw_reference(rng, case, k)
+    _draw_reference(rng, case, k, ["labels", "rows"] if is_tied else REFERENCES)
     if not is_in_domain(case.X, case.weights):
         case.must_refuse = True
     if case.must_refuse:
@@ -217,11 +224,14 @@ def _shared(rng, estimator, n):
     return drawn
 
 
-def _draw_reference(rng, case: TreeCase, k: int) -> None:
+REFERENCES = ("centers", "rows", "labels", "labels", "text", "fitted", "near", "rows", "near", None)
+"""Kinds of reference, by how often they are drawn."""
+
+
+def _draw_reference(rng, case: TreeCase, k: int, kinds=REFERENCES) -> None:
     """Set the reference of a case."""
     X, n = case.X, len(case.X)
     n_counted = int((case.weights > 0).sum())
-    kinds = ["centers", "rows", "labels", "labels", "text", "fitted", "near", "rows", "near", None]
     kind = kinds[rng.integers(len(kinds))]
     if kind is None and rng.random() < 0.5:
         kind = "unfitted"

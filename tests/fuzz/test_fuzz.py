@@ -211,4 +211,5 @@ def test_small_tables(data):
         warnings.simplefilter("ignore")
         fitted = case.fit()
         check_tree(case, fitted, rng)
+        check_cuts(case, fitted)
         check_variants(case, fitted, rng)

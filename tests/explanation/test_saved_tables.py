@@ -228,3 +228,23 @@ def test_notes_say_what_was_not_in_the_training_data(contracts):
     ]
     assert "service is not No" in str(contracts.explain(table)[0])
     assert str(contracts.explain(table)[0]).endswith("(service: '5G' was not in the training data)")
+
+
+def test_a_decimal_comma_in_texts_is_remembered():
+    texts = [f"{x:.3f}".replace(".", ",") for x in (*np.linspace(1, 2, 20), *np.linspace(8, 9, 20))]
+    table = pd.DataFrame({"x": [*texts, "12,25"]})
+    found = pellucid.explain(table, k=2, outliers="keep", verbose=False)
+    saved = pellucid.from_json(found.to_json())
+    # 1,000 alone could be one thousand.
+    assert saved.predict(table.iloc[[0]]).tolist() == found.labels[:1].tolist()
+    assert found.labels[0] != found.labels[39]
+
+
+def test_onnx_treats_new_categories_as_the_saved_model(contracts):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    table = pd.DataFrame({"service": ["No", "DSL", "5G", "no"] * 4, "lines": [1, 2, 3, 9.0] * 4})
+    session = onnxruntime.InferenceSession(
+        contracts.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    feeds = {name: column.to_numpy().reshape(-1, 1) for name, column in table.items()}
+    assert session.run(None, feeds)[0].tolist() == contracts.predict(table).tolist()

@@ -101,5 +101,6 @@ def _of_typed(
         default_decimal=hints.decimal or ".",
         known_markers=hints.na or (),
     )
-    used = ReadingOptions(decimal=options.decimal, na=parsed.na)
+    comma = "," if parsed.decimal == "," else None
+    used = ReadingOptions(decimal=options.decimal or comma, na=parsed.na)
     return TableSource(name, parsed.table, parsed.formats, used, None, suffix, table)

@@ -79,10 +79,11 @@ def _show(line: str) -> None:
 
 
 def _run_one(seed: int, only: str | None) -> int:
-    from .running import draw_case
-    from .table_cases import draw_table_case_of, is_table, run_case_of
+    from .running import draw_case, is_table, run_case_of
 
     if is_table(seed, only):
+        from .table_cases import draw_table_case_of
+
         table_case = draw_table_case_of(seed)
         print(table_case.description, table_case.table, sep="\n")
     else:

@@ -38,7 +38,7 @@ def _warm_up() -> None:
 
 def _work(number, n_processes, seed, end_seed, last_time, time_limit, only, current, pipe, log):
     """Run every n-th case until the time is over; the counts go through the pipe."""
-    from .table_cases import run_case_of
+    from .running import run_case_of
 
     with open(log, "w", encoding="utf-8") as stream:
         faulthandler.enable(stream)
@@ -160,6 +160,8 @@ class Campaign:
                     self._record(vars(failure))
 
     def _record_death(self, number, code, log) -> None:
+        if not Path(log).exists():
+            raise RuntimeError("a process ended before its first case; its error is above")
         traceback = Path(log).read_text(encoding="utf-8", errors="replace")
         kind = "hang" if "Timeout" in traceback else "crash"
         self.counts["(process)", "cases"] += 1

@@ -75,6 +75,26 @@ def draw_case(seed: int):
     return draw(rng), rng
 
 
+TABLES = 8
+"""One case in so many is a table, unless all are."""
+
+
+def is_table(seed: int, only: str | None = None) -> bool:
+    """Whether the case of a number is a table; `only` is "models", "tables" or None for both."""
+    return only == "tables" or (only is None and seed % TABLES == 0)
+
+
+def run_case_of(seed: int, only: str | None = None) -> Outcome:
+    """Solve the case of a number; tables are skipped if their packages are not installed."""
+    if not is_table(seed, only):
+        return run_case(seed)
+    try:
+        from .table_cases import run_table_case
+    except ModuleNotFoundError as error:
+        return Outcome(seed, f"(needs {error.name})", "skipped", 0)
+    return run_table_case(seed)
+
+
 def run_case(seed: int) -> Outcome:
     """Fit a case and check the result."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):

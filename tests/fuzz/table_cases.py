@@ -23,10 +23,7 @@ import pyarrow as pa
 
 import pellucid
 
-from .running import Outcome, run_case
-
-TABLES = 8
-"""One case in so many is a table, unless all are."""
+from .running import Outcome
 
 TWINS = 0.25
 """Share of the tables whose columns all have a plain form, which must give the same labels."""
@@ -379,16 +376,6 @@ def _draw_options(rng, names):
         options["method"] = str(rng.choice(["imm", "exkmc", "exgreedy", "spex"]))
         options.pop("effort", None)
     return options
-
-
-def is_table(seed: int, only: str | None = None) -> bool:
-    """Whether the case of a number is a table; `only` is "models", "tables" or None for both."""
-    return only == "tables" or (only is None and seed % TABLES == 0)
-
-
-def run_case_of(seed: int, only: str | None = None) -> Outcome:
-    """Solve the case of a number."""
-    return run_table_case(seed) if is_table(seed, only) else run_case(seed)
 
 
 def draw_table_case_of(seed: int) -> TableCase:

@@ -6,7 +6,8 @@ import pytest
 
 from _support.extended import EXTENDED
 
-from .table_cases import draw_table_case_of, is_clear, is_table, run_table_case
+from .running import is_table
+from .table_cases import draw_table_case_of, is_clear, run_table_case
 
 pytestmark = pytest.mark.slow
 

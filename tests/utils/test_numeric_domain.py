@@ -196,6 +196,24 @@ def test_sparse_costs_of_light_rows_beside_heavy_ones(objective):
     assert model.reference_inertia_ == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("shape", "orders", "polish"),
+    [((30, 3), 20, "deep"), ((1200, 30), 20, True), ((1200, 30), 0, True)],
+)
+def test_polish_gives_the_same_tree_in_any_storage(shape, orders, polish):
+    """Also with weights over many orders of magnitude, and with too many values to copy them."""
+    random = np.random.default_rng(2)
+    rows = random.integers(0, 5, shape) * (random.random(shape) < 0.5) * 1.0
+    weight = 10.0 ** random.uniform(-orders, 0, len(rows))
+    labels = np.arange(len(rows)) % 4
+    expected, *others = (
+        ExKMC(4, n_leaves=7, polish=polish).fit(store(rows), labels, sample_weight=weight).tree_
+        for store in (np.asarray, np.float32, sparse.csr_array, sparse.csc_array)
+    )
+    assert all(tree == expected for tree in others)
+
+
 def test_values_are_checked_in_any_storage():
     values = np.full((300, 300), 0.5 * MAX_VALUE)  # the sum of squares is above the limit
     assert are_in_domain(values)

@@ -51,6 +51,12 @@ _GIVE_UP_FACTOR = 4
 _FAR = 2.0**10
 """Squares about 0 relative to squares about the mean, above which sums about 0 lose digits."""
 
+_SMALL = 2**15
+"""Number of values up to which sparse rows are polished as dense ones, bit for bit."""
+
+_MAX_DENSE = 2**26
+"""Number of values up to which sparse rows that are far from 0 are polished as dense ones."""
+
 
 class Polished(NamedTuple):
     """A polished tree.
@@ -110,9 +116,10 @@ def polish_tree(
     limits : SweepLimits
     """
     n_leaves = max(n_leaves or 0, tree.n_leaves)
-    problem = _dense_if_far_from_zero(problem).keeping_columns()
+    is_about_mean = _is_about_mean(problem)
+    problem = (_dense(problem) if is_about_mean else problem).keeping_columns()
     mutable = MutableTree(tree, problem, threshold_style, n_leaves)
-    state = PolishState(mutable, problem, n_leaves, limits)
+    state = PolishState(mutable, problem, n_leaves, limits, is_about_mean=is_about_mean)
     history = [float(state.cost)]
 
     def record(state: PolishState) -> None:
@@ -133,19 +140,26 @@ def polish_tree(
     return Polished(polished, leaf, state.centers, float(state.cost), history)
 
 
-def _dense_if_far_from_zero(problem: Problem) -> Problem:
-    """The same problem with dense rows, if sums of sparse rows, about 0, would lose digits.
+def _is_about_mean(problem: Problem) -> bool:
+    """Whether sums are taken about the mean, not about 0; the same for dense and sparse rows.
 
-    Only rows with few zeros can be far from 0, relative to their differences; as dense rows they
-    take no more memory.
+    Sums about 0 lose digits if the rows are far from 0, relative to their differences.
     """
-    X, weight = problem.X, problem.weights.values[:, None]
-    if not sparse.issparse(X) or 2 * X.nnz < X.shape[0] * X.shape[1]:
+    data, (n_samples, n_features) = problem.data, problem.X.shape
+    if n_samples * n_features <= _SMALL:
+        return True
+    one_group = np.zeros(n_samples, dtype=np.intp)
+    mean = data.group_centers(one_group, 1)
+    return _FAR * data.cost(one_group, mean) < data.cost(one_group, np.zeros_like(mean))
+
+
+def _dense(problem: Problem) -> Problem:
+    """The same problem with dense rows, if they fit."""
+    X = problem.X
+    size = X.shape[0] * X.shape[1]
+    if not sparse.issparse(X) or (size > _MAX_DENSE and size > 2 * X.nnz):
         return problem
     rows = X.toarray().astype(np.float64, copy=False)
-    apart = rows - np.average(rows, axis=0, weights=weight[:, 0])
-    if _FAR * (weight * apart**2).sum() >= (weight * rows**2).sum():
-        return problem
     data = type(problem.data)(rows, problem.weights, problem.pool)
     return Problem(data, problem.centers, problem.labels, unit_from_labels=problem.unit_from_labels)
 

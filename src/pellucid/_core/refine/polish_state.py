@@ -37,6 +37,8 @@ class PolishState:
     n_leaves : int
         Maximal number of leaves.
     limits : SweepLimits
+    is_about_mean : bool
+        Whether sums are taken about the mean if the rows are dense; otherwise about 0.
 
     Attributes
     ----------
@@ -51,7 +53,13 @@ class PolishState:
     """
 
     def __init__(
-        self, tree: MutableTree, problem: Problem, n_leaves: int, limits: SweepLimits
+        self,
+        tree: MutableTree,
+        problem: Problem,
+        n_leaves: int,
+        limits: SweepLimits,
+        *,
+        is_about_mean: bool,
     ) -> None:
         self.tree, self.problem, self.n_leaves, self.limits = tree, problem, n_leaves, limits
         self.centers = self._means(problem.centers)
@@ -60,7 +68,7 @@ class PolishState:
         self.costs, _ = problem.data.costs(self.centers, self.cost_unit)
         self.cost = self._total_cost()
         self.origin = np.zeros(problem.n_features)
-        if not sparse.issparse(problem.X):
+        if is_about_mean and not sparse.issparse(problem.X):
             self.origin = np.average(self.centers, axis=0, weights=self.moments().weights)
         # The sum of squares about the origin is the same for all clusterings.
         self._rounding = _ROUNDING * (float(self.cost) + self.moments().between_ss())

@@ -19,7 +19,7 @@ MISTAKES = "tests/core/criteria/test_mistakes.py"
 SUMS = f"{MISTAKES}::test_the_sums_of_every_node_are_those_of_its_rows"
 BOUNDS = f"{MISTAKES}::test_amounts_at_edges_and_bounds_inside_bins"
 CHILDREN = f"{MISTAKES}::test_the_children_of_a_split"
-SURROGATE = "tests/core/criteria/test_surrogate_cost.py::test_the_best_split_is_that_of_brute_force"
+SURROGATE = "tests/core/criteria/test_surrogate_cost.py::test_few_bins_and_ties"
 MEDIANS = "tests/core/data/test_medians.py"
 GREEDY = "tests/core/growers/test_greedy.py"
 LOCAL_SEARCH = "tests/core/refine/test_local_search.py"
@@ -107,14 +107,14 @@ FAULTS = (
         "_core/kernels/surrogate_cost.py",
         "if any_loss != 0 and loss < least:",
         "if any_loss != 0 and loss <= least:",
-        (SURROGATE, f"{FEW_BINS}::test_exkmc"),
+        (SURROGATE,),
     ),
     Fault(
         "infinite cost too small (surrogate cost)",
         "_core/kernels/surrogate_cost.py",
         "INFINITE = 2**62",
         "INFINITE = 2**40",
-        (EXKMC_TREE, SURROGATE),
+        (EXKMC_TREE,),
     ),
     Fault(
         "infinite cost too small (induced cost)",
@@ -213,7 +213,7 @@ FAULTS = (
         "_core/kernels/surrogate_cost.py",
         "bound = min(bound, lower + right, below + rest)",
         "bound = min(bound, upper + right, left + rest)",
-        (SURROGATE, f"{FEW_BINS}::test_exkmc"),
+        (SURROGATE,),
     ),
     Fault(
         "last value of a refined bin lost",

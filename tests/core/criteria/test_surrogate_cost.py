@@ -16,6 +16,7 @@ from pellucid._core.criteria import surrogate_search as search_module
 from pellucid._core.criteria.surrogate_bounds import CenterBounds
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.criteria.surrogate_search import SparseHistograms
+from pellucid._core.data import binning
 from pellucid._utils.threads import SERIAL
 
 integer_costs = st.integers(1, 5).flatmap(
@@ -91,6 +92,27 @@ def test_the_best_split_is_that_of_brute_force(seed, n_clusters, search, monkeyp
         assert (found.objective, found.feature) == expected[:2]
         at_most = X[:, found.feature] <= found.threshold
         np.testing.assert_array_equal(at_most, X[:, expected[1]] <= expected[2])
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("n_bins", [3, 256])
+def test_few_bins_and_ties(store, n_bins, monkeypatch):
+    """Bounds inside bins hold, and the lowest of several equally good splits is found."""
+    monkeypatch.setattr(module, "_FEW_ROWS_PER_BIN", 0)
+    monkeypatch.setattr(binning, "N_BINS", n_bins)
+    monkeypatch.setattr(binning, "_FEW_VALUES", 0)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(-3, 4, size=(14, 2)).astype(float)
+        centers = rng.integers(-3, 4, size=(int(rng.integers(2, 4)), 2)).astype(float)
+        labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+        problem = problem_of(store(X), centers, labels)
+        criterion = SurrogateCost(problem)
+        found, expected = criterion.best_split(criterion.root()), brute_force(X, problem.costs)
+        if expected is not None:
+            assert (found.objective, found.feature) == expected[:2], seed
+            at_most = X[:, found.feature] <= found.threshold
+            np.testing.assert_array_equal(at_most, X[:, expected[1]] <= expected[2], f"{seed}")
 
 
 @pytest.mark.parametrize("stored_bytes", [0, 2**24])

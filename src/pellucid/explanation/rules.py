@@ -55,7 +55,18 @@ class Rule:
         return conditions_text(self.conditions)
 
     def loosened(self, columns: Collection[str]) -> Rule:
-        """The rule with a text that is true for new values of the given columns."""
+        """The rule with a text that is true for new values of some columns.
+
+        Parameters
+        ----------
+        columns : collection of str
+            Columns that have values outside the training data.
+
+        Returns
+        -------
+        Rule
+            The same conditions.
+        """
         conditions = (c.loosened() if c.column in columns else c for c in self.conditions)
         return replace(self, conditions=tuple(conditions))
 

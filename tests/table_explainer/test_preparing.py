@@ -110,6 +110,19 @@ def test_nan_is_missing_and_numbers_outside_the_domain_are_an_error():
         prepared(tiny)
 
 
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ([1.0, 2.0], [1, 2]),
+        ([2**62, 5], [str(2**62), "5"]),
+        ([timedelta(hours=1), timedelta(days=2)], ["1:00:00", "2 days, 0:00:00"]),
+    ],
+)
+def test_types_of_labels(values, labels):
+    table = blobs(8).with_columns(group=pl.Series(values * 4))
+    assert prepared(table, labels="group")[0].labels.tolist() == labels * 4
+
+
 def test_labels_are_numbers_or_text():
     table = blobs().with_columns(group=pl.lit([1]))
     with pytest.raises(InputError, match="column 'group' of labels= has values of type List"):

@@ -148,8 +148,14 @@ def test_a_profile_column_is_not_clustered():
 
 def test_categories_can_be_requested():
     assert roles_of(np.arange(N) % 4 + 2, "cyl", categorical="cyl") == ("category", [])
-    with pytest.raises(InputError, match="column 'tags' cannot be used: lists, structures or other objects"):
+    with pytest.raises(InputError, match="column 'tags' cannot be used: lists"):
         roles_of([[i] for i in range(N)], "tags", columns="tags")
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8])
+def test_small_integers(dtype):
+    assert roles_of(pl.Series(np.arange(N) % 60, dtype=dtype), "year")[0] == "number"
+    assert roles_of(pl.Series(np.arange(N)[::-1] % 120, dtype=dtype), "n")[0] == "number"
 
 
 def test_numbers_that_floats_round_are_no_categories():

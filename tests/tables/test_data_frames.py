@@ -128,6 +128,16 @@ def test_periods_and_intervals_of_a_parquet_file(tmp_path):
     assert found.rows() == [(DAY, "(0, 1]"), (datetime(2020, 2, 1), "(1, 2]")]
 
 
+@pytest.mark.parametrize(
+    "given", [pd.DataFrame, pl.DataFrame, lambda columns: columns["a"][:, None]]
+)
+def test_floats_of_16_bits(given):
+    column = np.array([1, 2], dtype=np.float16)
+    (found,) = source_of(given({"a": column})).table
+    assert found.dtype == pl.Float32
+    assert found.to_list() == [1.0, 2.0]
+
+
 def test_masked_values_are_missing():
     masked = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
     assert source_of(masked).table.rows() == [(1.0, None), (3.0, 4.0)]

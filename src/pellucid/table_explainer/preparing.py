@@ -23,6 +23,7 @@ from pellucid.table_explainer.roles import (
     as_category,
     as_number,
     choose_roles,
+    is_long,
     is_nested,
 )
 from pellucid.table_explainer.scaling import ColumnScale, find_scales
@@ -232,15 +233,11 @@ def prepare(
 
 
 def _labels(column: pl.Series, rows: np.ndarray) -> np.ndarray:
-    """Labels as integers if they are whole numbers, otherwise as text."""
+    """Labels as integers if they are whole numbers of at most 53 bits, otherwise as text."""
     column = column.gather(rows)
-    if column.dtype.is_float() and (column == column.round()).all():
-        column = column.cast(pl.Int64)
-    return (
-        column.to_numpy()
-        if column.dtype.is_integer()
-        else column.cast(pl.String).to_numpy().astype(str)
-    )
+    if column.dtype.is_numeric() and not is_long(column) and (column == column.round()).all():
+        return column.cast(pl.Int64).to_numpy()
+    return as_category(column).cast(pl.String).to_numpy().astype(str)
 
 
 def _in_domain(column: pl.Series) -> pl.Series:

@@ -190,7 +190,7 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
     if is_year(column):
         return ColumnFormat("year")
     values: tuple[int, ...] = ()
-    if column.head(_FIRST_ROWS).n_unique() <= FEW_VALUES + 1 and not _is_long(column):
+    if column.head(_FIRST_ROWS).n_unique() <= FEW_VALUES + 1 and not is_long(column):
         different = sorted(int(value) for value in _present(column).unique())
         values = tuple(different) if len(different) <= FEW_VALUES else ()
     return ColumnFormat("integer", prefix=known.prefix, suffix=known.suffix, values=values)
@@ -201,7 +201,7 @@ def is_year(column: pl.Series) -> bool:
     if not _YEAR.search(column.name) or not _is_whole(column):
         return False
     present = _present(column)
-    return len(present) > 0 and bool(present.is_between(*_YEARS).all())
+    return len(present) > 0 and bool(present.cast(pl.Float64).is_between(*_YEARS).all())
 
 
 def _present(column: pl.Series) -> pl.Series:
@@ -244,13 +244,13 @@ def is_nested(dtype: Any) -> bool:
     return dtype.is_nested() or dtype in (pl.Binary, pl.Object)
 
 
-def _is_long(column: pl.Series) -> bool:
+def is_long(column: pl.Series) -> bool:
     """Whether a numeric column has numbers of more than 53 bits, which float64 rounds."""
     return bool((_present(column).cast(pl.Float64).abs() > 2**53).any())
 
 
 def _forced_category(column: pl.Series) -> str:
-    if column.dtype.is_numeric() and _is_long(column):
+    if column.dtype.is_numeric() and is_long(column):
         raise InputError(
             f"column {column.name!r} has numbers above 2**53, which cannot be categories",
             hint=f"convert the column to text, or remove it from {option('categorical')}",
@@ -297,7 +297,7 @@ def _numeric_role(column: pl.Series) -> str:
         return "number"
     few = column.head(_FIRST_ROWS).n_unique() <= MAX_CATEGORIES
     n_different = column.n_unique() if few else MAX_CATEGORIES + 1
-    if n_different == 2 and not _is_long(column):
+    if n_different == 2 and not is_long(column):
         return "category"
     is_few = n_different <= min(MAX_CATEGORIES, max(2, len(column) // 10))
     if _IDENTIFIER.search(column.name) or _IDENTIFIER.search(column.name.lower()):
@@ -311,7 +311,7 @@ def _numbers_the_rows(column: pl.Series) -> bool:
     """Whether a column of whole numbers counts the rows from 0 or 1, in their order."""
     if len(column) <= 10 or column.min() not in (0, 1):
         return False
-    steps = column.diff().drop_nulls()
+    steps = column.cast(pl.Float64).diff().drop_nulls()
     return bool((steps == 1).all() or (steps == -1).all())
 
 

@@ -79,6 +79,8 @@ def plain_column(column: pl.Series) -> pl.Series:
     if column.dtype == pl.Object:
         return of_objects(column.name, column.to_list())
     dtype: Any = column.dtype
+    if dtype.is_float() and dtype not in (pl.Float32, pl.Float64):
+        return column.cast(pl.Float32)  # few functions of polars take floats of 16 bits
     if not hasattr(dtype, "ext_storage"):
         return column
     if dtype.ext_name().startswith("pandas."):
@@ -213,7 +215,7 @@ def _of_pandas(name: str, column: Any) -> pl.Series:
         if dtype.kind != "O" and _WIDE not in str(dtype):
             found = pl.Series(name, pl.from_pandas(column, include_index=False))
             if found.dtype != pl.Object and not hasattr(found.dtype, "ext_storage"):
-                return found
+                return plain_column(found)
     except FAILURES:
         pass
     return of_objects(name, column.astype(object).tolist())
@@ -232,7 +234,7 @@ def _of_pyarrow(name: str, column: Any) -> pl.Series:
 def _of_array(name: str, column: np.ndarray) -> pl.Series:
     if column.dtype.kind not in "OUS":
         wide = column.dtype.kind == "f" and column.dtype.itemsize > 8
-        return pl.Series(name, column.astype(np.float64) if wide else column)
+        return plain_column(pl.Series(name, column.astype(np.float64) if wide else column))
     return of_objects(name, column.tolist())
 
 

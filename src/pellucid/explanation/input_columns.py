@@ -212,6 +212,9 @@ class InputColumns:
                 known = self._formats.get(name, PLAIN)
                 # The order of day and month is that of the model.
                 column = as_written()[name] if known.date_format else column
+                is_frame = source.text is None and not source.suffix
+                if known.is_date and is_frame and column.dtype.is_float():
+                    known = PLAIN  # days since 1970-01-01, as in the tables of reports
                 numbers, unread = as_format(column, known, decimal=decimal)
                 n_unread |= {name: unread} if unread else {}
                 found = numbers.fill_null(float("nan")).to_numpy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import tempfile
 import traceback
 import warnings
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ import pyarrow as pa
 import pellucid
 
 from .running import Outcome
+
+REPORTS = 0.02
+"""Share of the tables of which a report is written."""
 
 TWINS = 0.25
 """Share of the tables whose columns all have a plain form, which must give the same labels."""
@@ -65,6 +69,7 @@ class TableCase:
     names: list[str]
     twin: pl.DataFrame | None = None
     """The same table in plain types, without the columns that have to be ignored."""
+    has_report: bool = False
     n_fits: int = field(default=0)
 
     def explain(self, table: Any):
@@ -218,12 +223,11 @@ def draw_table_case(rng) -> TableCase:
         texts = list(map(str, given.columns if container == "pandas" else names))
     options = _draw_options(rng, texts)
     twin = None
-    if is_twin and kept and len(set(texts)) == d:
+    if is_twin and kept and len(set(texts)) == d and "\ud800" not in "".join(texts):
         twin = pl.DataFrame([pl.Series(t, c, strict=False) for t, c in zip(texts, columns)])
     described = ", ".join(f"{t[:20]!r}: {k} as {h}" for t, k, h in zip(texts, kinds, how))
-    return TableCase(
-        given, options, f"{container} of {n} rows: {described}; {options}", texts, twin
-    )
+    description = f"{container} of {n} rows: {described}; {options}"
+    return TableCase(given, options, description, texts, twin, rng.random() < REPORTS)
 
 
 def _draw_kind(rng, is_twin):
@@ -263,15 +267,15 @@ def _pandas(rng, columns, names):
                 column = pd.Series(values)
             elif chosen != "object":
                 converted = column.astype(chosen)
-                is_same = PANDAS_TYPES[chosen] and not (chosen == "boolean" or _is_lossy(values))
-                column, kept = converted, kept and is_same
+                kept = kept and PANDAS_TYPES[chosen] and _is_same(converted, values)
+                column = converted
         except Exception:
             chosen = "object"
         made.append(column)
         how.append(chosen)
     table = pd.concat(made, axis=1)
     table.columns = pd.Index(names, dtype=object)
-    if rng.random() < 0.05:
+    if rng.random() < 0.05 and "b\ud800" not in names:
         table.columns = pd.MultiIndex.from_tuples([("top", name) for name in names])
         return table, False, how
     if rng.random() < 0.1:
@@ -279,9 +283,13 @@ def _pandas(rng, columns, names):
     return table, kept, how
 
 
-def _is_lossy(values):
-    """Whether pandas reads the missing values among words or booleans as values."""
-    return any(value is None for value in values)
+def _is_same(column, values):
+    """Whether a column has kept its numbers and gaps; pandas may read None as a text or a flag."""
+    found = column.astype(object).tolist()
+    return all(
+        b is not None and (not isinstance(b, (int, float)) or isinstance(a, str) or a == b)
+        for a, b in zip(found, values)
+    )
 
 
 def _polars(rng, columns, names):
@@ -412,6 +420,9 @@ def _solve(case: TableCase) -> tuple[str, str]:
 def _check(case: TableCase, found) -> tuple[str, str]:
     labels = found.labels.tolist()
     str(found), found.profile, found.measures
+    if case.has_report:
+        with tempfile.TemporaryDirectory() as folder:
+            found.report(Path(folder) / "report.html")
     if found.predict(case.table).tolist() != labels:
         return "wrong result", "predict differs from labels"
     read = pellucid.from_json(found.to_json())

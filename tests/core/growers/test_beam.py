@@ -17,6 +17,7 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data import binning as bins
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
+from pellucid._core.growers.beam import NodePool
 from pellucid._utils.progress import Progress
 
 
@@ -129,6 +130,23 @@ def test_beam_search_is_never_worse_than_greedy_search_for_any_criterion(penalty
     losses = [loss(width) for width in (1, 10, 40)]
     assert losses[1] <= losses[0]
     assert losses[2] < losses[0]
+
+
+def test_a_tree_is_kept_once_whatever_the_order_of_its_splits(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, size=(60, 2)).astype(float)
+    centers = X[:6]
+    problem = Problem(Dataset(X, Weights.of(np.ones(60))), centers, oracles.nearest(X, centers))
+    kept, drop_unreachable = [], NodePool.drop_unreachable
+
+    def record(pool, trees):
+        kept.append([tree.splits for tree in trees[:-1]])  # the last is the greedy tree
+        drop_unreachable(pool, trees)
+
+    monkeypatch.setattr(NodePool, "drop_unreachable", record)
+    BeamSearch(10, 4).grow(Mistakes(problem), "round", Progress("", 1, 0))
+    assert max(map(len, kept)) > 1
+    assert all(len(set(splits)) == len(splits) for splits in kept)
 
 
 def test_each_node_is_searched_once(monkeypatch):

@@ -5,8 +5,21 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
+from _support import oracles
+from _support.fitting import fit_exactly as fit
 from pellucid import ExKMC
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_leaf_of_the_largest_gain_is_split_next(seed):
+    rng = np.random.default_rng(seed)
+    X, centers = rng.integers(0, 9, size=(30, 2)) / 2, rng.integers(0, 9, size=(5, 2)) / 2
+    data = oracles.Data(X, centers, oracles.nearest(X, centers), np.ones(30))
+    expected, curve = oracles.grow_exkmc(data, 5)
+    model = fit(ExKMC(base=None, n_leaves=5), data)
+    assert model.surrogate_costs_.tolist() == curve
+    assert oracles.as_nested(model.tree_) == expected
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])

@@ -4,6 +4,7 @@ import warnings
 from itertools import permutations
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.datasets import load_digits, make_moons
 from sklearn.mixture import GaussianMixture
@@ -30,6 +31,35 @@ def test_a_search_from_a_single_leaf_ends(case, effort, n_leaves):
     model = ExplainableKMeans(effort=effort, n_leaves=n_leaves, **parameters).fit(X, y)
     assert model.inertia_ == 0
     assert model.n_leaves_ == len(np.unique(X))
+
+
+def test_more_leaves_are_never_costlier_than_the_tree_with_fewer():
+    X = [[-0.67, 0.11], [0.23, -0.71], [0.74, 1.07], [-1.17, -0.35], [1, -0.46], [-1.48, -0.32]]
+    labels = [1, 1, 1, 0, 0, 0]
+    model = ExplainableKMeans(n_leaves=6, random_state=0).fit(X, labels)
+    assert model.inertia_ <= ExShallow().fit(X, labels).inertia_
+
+
+def test_reference_centers_far_from_the_rows():
+    X, reference = [[1e15 + 5], [1e15 + 7], [1e15 + 2]], [[9.5e14], [1.12e15], [1.16e15], [9.7e14]]
+    model = ExplainableKMeans(reference=reference, random_state=0).fit(X)
+    assert model.inertia_ <= ExGreedy(reference=reference).fit(X).inertia_
+
+
+@pytest.mark.parametrize("kind", [IMM, ExplainableKMeans])
+def test_noise_that_is_left_out_has_no_cost(kind):
+    X, labels = np.array([[0.0], [1.0], [5.0], [6.0], [50.0]]), np.array([0, 0, 1, 1, -1])
+    model, without = kind(noise="drop").fit(X, labels), kind().fit(X[:4], labels[:4])
+    assert model.inertia_ == without.inertia_ == model.reference_inertia_ == 1
+    assert model.cluster_centers_.tolist() == [[0.5], [5.5]]
+    assert model.labels_.tolist() == [0, 0, 1, 1, 1]
+    scanned = kind(noise="drop").fit(pellucid.scan(frame_of(X, labels).lazy(), labels="y"))
+    assert scanned.inertia_ == model.inertia_
+
+
+def frame_of(X, labels):
+    names = [f"x{i}" for i in range(X.shape[1])]
+    return pl.DataFrame(X, schema=names).with_columns(y=pl.Series(labels))
 
 
 def agreement(model):
@@ -95,10 +125,7 @@ def test_names_on_a_scan_are_those_of_all_rows(monkeypatch):
     monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 30)  # as if rows were many
     random = np.random.default_rng(0)
     X, y = random.normal(size=(2000, 3)), random.integers(0, 5, 2000)
-    import polars as pl
-
-    frame = pl.DataFrame(X, schema=list("abc")).with_columns(y=pl.Series(y))
-    scan = pellucid.scan(frame.lazy(), labels="y", memory="1kB")
+    scan = pellucid.scan(frame_of(X, y).lazy(), labels="y", memory="1kB")
     model = ExplainableKMeans(effort="fast").fit(scan)
     found = model.predict(X)
     assert model.mistakes_ == np.sum(found != y)

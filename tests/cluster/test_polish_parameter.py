@@ -118,7 +118,7 @@ def test_clusters_with_equal_centers_are_separated():
     with pytest.warns(ConvergenceWarning, match="2 leaves for 3 clusters"):
         IMM(reference=centers).fit(X)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", ConvergenceWarning)
         polished = IMM(reference=centers, polish=True).fit(X)
     assert polished.inertia_ == 1.0
 

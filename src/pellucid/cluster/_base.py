@@ -179,11 +179,9 @@ class BaseThresholdTree(
             tree, leaf = self._finish(problem, growth)
             if self._moves_clusters:
                 tree = _with_matching_names(tree, leaf, problem)
-            everything = problem.n_samples == data.X.shape[0]
-            leaf = leaf if everything else tree.apply(data.X)
             self._store(data, reference, problem, tree, leaf)
             means = self.cluster_centers_ if self._objective == "kmeans" else None
-            self.feature_importances_ = find_importances(tree, data, leaf, means)
+            self.feature_importances_ = find_importances(tree, problem.data, leaf, means)
             self._store_growth(problem, growth)
         store_training_data(self, X=X)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
@@ -339,12 +337,13 @@ class BaseThresholdTree(
         tree: ThresholdTree,
         leaf: np.ndarray,
     ) -> None:
-        """Set the attributes that every fitted estimator has."""
+        """Set the attributes that every fitted estimator has; `leaf` is that of problem's rows.
+
+        Rows that are left out, such as noise, have a label, and do not count in costs and centers.
+        """
+        found, expected = problem.centers_and_costs(tree.cluster.take(leaf))
+        leaf = leaf if problem.n_samples == data.X.shape[0] else tree.apply(data.X)
         position, names = tree.cluster.take(leaf), np.array(reference.names)
-        if problem.n_samples == len(position):
-            found, expected = problem.centers_and_costs(position)
-        else:
-            found, expected = data.centers_and_costs(position, reference.labels, reference.centers)
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = names

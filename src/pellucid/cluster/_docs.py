@@ -39,7 +39,8 @@ default=None
         less.""",
     "noise": """noise : {"group", "drop"}, default="group"
         What to do with rows that the reference labels -1: explain them as a group of their
-        own, or leave them out of the fit.""",
+        own, or leave them out of the fit. Rows that are left out get a cluster in `labels_`, and
+        do not count in `inertia_`, `cluster_centers_` and `feature_importances_`.""",
     "threshold_style": """threshold_style : {"round", "midpoint", "data"}, default="round"
         Which of the thresholds that split the training rows alike to show: the one with the
         fewest significant digits, the middle, or the largest value that goes left.""",

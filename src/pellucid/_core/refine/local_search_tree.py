@@ -66,7 +66,9 @@ class LocalSearchData:
 
         problem.pool.map(rank_column, range(X.shape[1]))
         # A mean of the rows would depend on their order, and on rows being repeated or weighted.
-        self._origin = problem.centers.mean(axis=0)
+        # Centers may be far from the rows, so that sums about them would lose digits.
+        ends = np.array([(values[0], values[-1]) for values in self.values]).T
+        self._origin = np.clip(problem.centers.mean(axis=0), *ends)
         X, weight = X - self._origin, weights.values[:, None]
         self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
         # A row of integer weight w must be the same as w rows, to the bit.

@@ -63,6 +63,13 @@ class PolishState:
     ) -> None:
         self.tree, self.problem, self.n_leaves, self.limits = tree, problem, n_leaves, limits
         self.centers = self._means(problem.centers)
+        if not self.has_rows().all():
+            # Reference centers without rows may be so far away that costs would lose all digits.
+            ends = (
+                ends.toarray()[0] if sparse.issparse(ends) else ends
+                for ends in (problem.X.min(axis=0), problem.X.max(axis=0))
+            )
+            self.centers = np.clip(self.centers, *ends)
         self._cost_origin = self.centers.mean(axis=0)
         self.cost_unit = self._least_unit(self.centers)
         self.costs, _ = problem.data.costs(self.centers, self.cost_unit)

@@ -35,6 +35,9 @@ _LIMITED_PENALTIES = (0.0, 0.03, 0.1)
 _SHALLOW_PENALTIES = (0.3, 3.0)
 """Depth penalties of start trees that are shallow by the penalty alone, if there is a limit."""
 
+_TIE = 1e-9
+"""Part of the cost by which a start tree must be cheaper than the tree of a search."""
+
 _MANY_VALUES = 2e6
 """Rows times columns times clusters above which the others count with `per_further_value`."""
 
@@ -189,30 +192,35 @@ class Portfolio:
 
     def best(self, rank: Callable[[Polished], tuple[Any, ...]]) -> Polished | None:
         """The improved tree of lowest rank within the limits; ties go to the first."""
-        starts = list(self._starts())
+        starts, candidates = list(self._starts()), list[Polished]()
         if self.only_cost:
-            found = None
-            if self.budget.search_work is not None:
-                small = searchable(self.problem)
-                found = None if small is None else self._search(starts, small)
-                if found is not None and self._searches_all_rows:
-                    return min(self._polish(found.tree, rounds=0), key=rank)  # nothing to improve
-            is_polished = found is None or self.budget.polishes_starts
-            starts = sorted(starts, key=self._rank)[: self._n_polished()] if is_polished else []
-            starts = starts if found is None else [found, *starts]
-        candidates = (polished for start in starts for polished in self._polish(start.tree))
+            found, starts = self._search(starts), sorted(starts, key=self._rank)
+            if found is not None:
+                rounds = 0 if self._searches_all_rows else ROUNDS  # nothing to improve
+                candidates += self._polish(found, rounds=rounds)
+            if found is None or (self.budget.polishes_starts and not self._searches_all_rows):
+                starts = starts[: self._n_polished()]
+            else:  # the search does not start from a tree in which a cluster has no rows
+                starts = [start for start in starts[:1] if self._is_cheaper(start, candidates)]
+        candidates += (polished for start in starts for polished in self._polish(start.tree))
         return min(candidates, key=rank, default=None)
+
+    def _is_cheaper(self, start: StartTree, found: list[Polished]) -> bool:
+        """Whether a start tree is within the limits and cheaper than all trees that were found."""
+        exceeds, cost = self._rank(start)
+        return not exceeds and all(cost < (1 - _TIE) * polished.cost for polished in found)
 
     @property
     def _searches_all_rows(self) -> bool:
         return self.budget.searches_all_rows(self.problem, self.limits, self.only_cost)
 
-    def _search(self, starts: list[StartTree], problem: Problem) -> StartTree | None:
-        """The best tree of a local search on the rows of a problem, within the limits."""
+    def _search(self, starts: list[StartTree]) -> ThresholdTree | None:
+        """The best tree of a local search within the limits, if there is one."""
+        if self.budget.search_work is None or (problem := searchable(self.problem)) is None:
+            return None
         trees = [start.tree for start in starts]
         work = self.budget.local_search_work(problem, self.limits)
-        found = search_from(trees, problem, work, self.threshold_style, self.limits)
-        return None if found is None else StartTree(found)
+        return search_from(trees, problem, work, self.threshold_style, self.limits)
 
     @property
     def _polish_size(self) -> float:
@@ -223,11 +231,14 @@ class Portfolio:
         return n if is_small else -(-n // 2)
 
     def _rank(self, start: StartTree) -> tuple[bool, float]:
-        """Whether a tree exceeds the limits, and its k-means cost."""
+        """Whether a tree exceeds the limits, and the first ten digits of its k-means cost.
+
+        The last digits depend on the order and the storage of the rows.
+        """
         data, labels = self.problem.data, start.tree.cluster[start.leaf]
         centers = data.group_centers(labels, self.problem.n_clusters)
         cost = data.cost(labels, np.nan_to_num(centers))
-        return not self.limits.allows(start.tree), cost
+        return not self.limits.allows(start.tree), float(f"{cost:.10g}")
 
     def _starts(self) -> Iterator[StartTree]:
         """Different trees, with all leaves that the limits allow if they are of use."""
@@ -267,7 +278,7 @@ class Portfolio:
                 yield grow(InducedCost(problem, penalty), "greedy", style, silent)
 
     def _expand(self, growth: GrowthResult) -> StartTree:
-        """The tree with all leaves that the limits allow, or as it is if it exceeds them."""
+        """The tree with all leaves that the limits allow, unless it exceeds them or is cheaper."""
         start, limits = StartTree(growth.builder.build(), growth.leaf_of_rows), self.limits
         if limits.n_leaves <= start.tree.n_leaves or not limits.allows(start.tree):
             return start
@@ -278,7 +289,8 @@ class Portfolio:
             )
             expanded = StartTree(more.builder.build(), more.leaf_of_rows)
             if limits.allows(expanded.tree):
-                return expanded
+                # The surrogate cost falls with every leaf; that of the means may rise.
+                return min(expanded, start, key=self._rank)
         return start
 
     def _polish(self, tree: ThresholdTree, rounds: int = ROUNDS) -> Iterator[Polished]:

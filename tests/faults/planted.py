@@ -21,7 +21,8 @@ BOUNDS = f"{MISTAKES}::test_amounts_at_edges_and_bounds_inside_bins"
 CHILDREN = f"{MISTAKES}::test_the_children_of_a_split"
 SURROGATE = "tests/core/criteria/test_surrogate_cost.py::test_few_bins_and_ties"
 MEDIANS = "tests/core/data/test_medians.py"
-GREEDY = "tests/core/growers/test_greedy.py"
+GROWERS = "tests/core/growers"
+GREEDY = f"{GROWERS}/test_greedy.py"
 LOCAL_SEARCH = "tests/core/refine/test_local_search.py"
 PARTITION = "tests/core/criteria/test_partition.py"
 POLISH = "tests/core/refine/test_polish.py"
@@ -241,21 +242,25 @@ FAULTS = (
         "_core/criteria/induced_cost_path.py",
         "k_left = min(max(-(-k * n_left // n_centers), 1), k - 1)",
         "k_left = min(max(k * n_left // n_centers, 1), k - 1)",
-        ("tests/cluster/test_path.py",),
+        (
+            "tests/cluster/test_path.py::test_points_equal_the_fits_at_their_penalties",
+            "tests/cluster/test_path.py::test_no_fit_of_a_dense_grid_beats_the_path",
+        ),
+        compiled=True,
     ),
     Fault(
         "beam keeps equal trees",
         "_core/growers/beam.py",
         "key = tree.splits | {(tree.leaves[position].number, rank)}",
         "key = frozenset({(order, position, rank)})",
-        ("tests/core/growers/test_beam.py",),
+        (f"{GROWERS}/test_beam.py::test_a_tree_is_kept_once_whatever_the_order_of_its_splits",),
     ),
     Fault(
         "smallest gain first (best-first growth)",
         "_core/growers/best_first.py",
         "heapq.heappush(heap, (-found.gain, True, number, found))",
         "heapq.heappush(heap, (found.gain, True, number, found))",
-        (EXKMC_TREE,),
+        (f"{GROWERS}/test_best_first.py::test_the_leaf_of_the_largest_gain_is_split_next",),
     ),
     Fault(
         "leaf of several centers gets the one with fewest rows",
@@ -269,15 +274,15 @@ FAULTS = (
         "_core/refine/local_search.py",
         "if value > self.between_ss + _TIE * abs(self.between_ss):",
         "if value != self.between_ss:",
-        (f"{LOCAL_SEARCH}::test_the_search_never_raises_the_cost_and_is_repeatable", LOCAL_SEARCH),
+        (f"{LOCAL_SEARCH}::test_costlier_trees_on_the_way_are_not_the_best",),
         compiled=True,
     ),
     Fault(
         "polishing keeps a costlier tree",
-        "_core/refine/polish.py",
-        "if not state.is_cheaper_than(before):",
-        "if False:",
-        (POLISH,),
+        "_core/refine/structure_steps.py",
+        "if trial.is_cheaper_than(state):",
+        "if trial.cost != state.cost:",
+        (f"{POLISH}::test_the_cost_never_rises_and_no_cluster_is_lost",),
         compiled=True,
     ),
     Fault(
@@ -285,7 +290,7 @@ FAULTS = (
         "_core/criteria/base.py",
         "return divided._replace(low=max(low, divided.low), high=min(high, divided.high))",
         "return divided._replace(low=low, high=high)",
-        ("tests/cluster/test_tree_methods.py", "tests/cluster/test_golden.py"),
+        (EXGREEDY_TREE,),
     ),
     Fault(
         "separated rows do not bound the threshold",

@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 
 from _support.extended import examples, seeds
 from _support.problems import problem_of
-from pellucid import ExplainableKMeans
+from pellucid import IMM, ExplainableKMeans
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
@@ -237,6 +237,21 @@ def test_the_search_never_raises_the_cost_and_is_repeatable(found):
     assert tree.n_leaves == start.n_leaves or start.n_leaves > k
     assert set(tree.predict(X)) == set(range(k))
     assert tree == search_from([start], problem, WORK, "midpoint", size_of(start))
+
+
+def test_costlier_trees_on_the_way_are_not_the_best():
+    """Short runs end while steps to trees that are up to 1% costlier are still accepted."""
+    X = np.random.default_rng(0).normal(size=(150, 5))
+    start = IMM(reference=X[:20], threshold_style="midpoint").fit(X).tree_
+    labels = start.predict(X)
+    centers = np.array([X[labels == c].mean(axis=0) for c in range(20)])
+    data = LocalSearchData(problem_of(X, centers, labels))
+    search = LocalSearch(data, start, size_of(start))
+    for seed in range(20):
+        before = search.between_ss
+        search.run(WORK, seed)
+        assert search.between_ss >= before
+        assert search.best.between_ss() == pytest.approx(search.between_ss)
 
 
 def test_the_search_repairs_a_bad_first_cut():

@@ -27,6 +27,7 @@ def run_plain(code: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_fit_explain_sql_and_report_need_no_extra(tmp_path):
     found = run_plain(f"""
 from sklearn.datasets import load_iris

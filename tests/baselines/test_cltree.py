@@ -109,6 +109,7 @@ def slow_prune(tree, least, min_rd):
     return [leaf for leaves, _ in parts for leaf in leaves if leaf], False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("min_split", [2, 5])
 @pytest.mark.parametrize("min_y", [0, 0.15])
 @pytest.mark.parametrize("min_rd", [0, 0.3, 0.8])
@@ -179,6 +180,7 @@ def test_of_equal_columns_the_first_is_cut():
     assert first_split(np.stack([column, -column], axis=1))[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_values", [2, 3, 5])
 def test_ties_go_where_the_slow_version_puts_them(n_values):
     for seed in range(12):

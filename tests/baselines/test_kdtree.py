@@ -44,6 +44,7 @@ def brute_leaves(data, n_leaves):
     return leaves
 
 
+@pytest.mark.slow
 @given(tiny_data(), st.integers(1, 10))
 @settings(max_examples=examples(200), deadline=None)
 def test_the_leaves_are_those_of_brute_force(data, n_leaves):
@@ -96,6 +97,7 @@ def test_equal_rows_are_never_parted():
     assert model.n_leaves_ == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_weights", [False, True])
 def test_the_order_of_the_rows_does_not_matter(has_weights):
     """Values that differ by a few units of the last place, and columns of equal variance."""

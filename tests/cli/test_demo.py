@@ -67,6 +67,7 @@ def test_it_states_data_and_method(result):
     )
 
 
+@pytest.mark.slow
 def test_the_rules_are_those_of_the_model(result, model):
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     for rule in model.rules_:

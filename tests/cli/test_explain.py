@@ -511,6 +511,7 @@ def test_a_replaced_file_keeps_its_mode_and_its_links(tmp_path):
     assert real.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_warnings_are_one_line_each(tmp_path):
     values = np.random.default_rng(0).random((300, 6)).round(3)
     pl.DataFrame(values, schema=list("abcdef")).write_csv(tmp_path / "data.csv")

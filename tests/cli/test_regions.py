@@ -71,6 +71,7 @@ def test_rows_model_and_sql_agree(file, shape, missing):
     assert (known["cluster"] == known["kind"]).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_the_limit_of_the_error_is_kept(file):
     for limit in (0.0, 0.01, 0.05):
         result = run("regions", file, "-k", 4, "--max-error", limit, "--json")

@@ -68,6 +68,7 @@ def test_results_are_those_of_memory(suffix, data):
     assert_same(data / f"data.{suffix}", "--exclude", "city")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["drop", "median"])
 def test_gaps_and_other_spellings(missing, table, tmp_path):
     columns = []

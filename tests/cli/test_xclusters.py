@@ -52,6 +52,7 @@ def files(long, tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_names_of_entities_are_not_used_by_the_rules(files):
     long = ("xclusters", files / "long.csv", *LONG, *FEW)
     result = run(*long, "--entity", "country,continent,iso_num")

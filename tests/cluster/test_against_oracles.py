@@ -34,6 +34,7 @@ def test_exshallow_is_the_brute_force_tree(data, penalty):
     assert oracles.as_nested(tree) == oracles.grow_shallow(data, penalty)
 
 
+@pytest.mark.slow
 @given(tiny_data(), st.integers(1, 7))
 @settings(max_examples=examples(200), deadline=None)
 def test_exkmc_is_the_brute_force_tree(data, n_leaves):

@@ -47,6 +47,7 @@ def search(grid_fits, **goals):
     return ExShallowSearch(reference=centers, max_fits=1000, **goals).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("squeeze", [0.99, 1.0, 1.05])
 def test_both_goals_are_met_where_brute_force_meets_them(grid_fits, place, squeeze):
@@ -64,6 +65,7 @@ def test_both_goals_are_met_where_brute_force_meets_them(grid_fits, place, squee
         assert size(model) <= min(w for c, w in grid if c <= cost) + 1e-12
 
 
+@pytest.mark.slow
 def test_with_one_goal_the_other_quantity_is_optimised(grid_fits):
     grid = grid_fits[2]
     cost, waes = np.median([c for c, _ in grid]), np.median([w for _, w in grid])
@@ -77,6 +79,7 @@ def test_with_one_goal_the_other_quantity_is_optimised(grid_fits):
     assert ratio(model) <= min(c for c, w in grid if w <= waes) + 1e-12
 
 
+@pytest.mark.slow
 def test_unreachable_goals_are_reported(grid_fits):
     grid = grid_fits[2]
     cheapest = search(grid_fits, goal_cost=0.5, goal_size=0.1)
@@ -171,6 +174,7 @@ def test_invalid_goals_raise(name):
         ExShallowSearch(reference=centers, **{name: narrow}).fit(X)
 
 
+@pytest.mark.slow
 def test_rows_of_noise_do_not_count_towards_the_cost():
     X, _ = blobs()
     labels = KMeans(6, n_init=1, random_state=0).fit(X).labels_.astype(int)

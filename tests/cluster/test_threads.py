@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_fits_side_by_side_are_fits_one_after_the_other(as_sparse):
     X, _ = make_blobs(6000, 12, centers=6, cluster_std=4, random_state=0)

@@ -119,6 +119,7 @@ def test_a_single_leaf_has_no_importances(estimator):
     assert model.feature_importances_.tolist() == [0.0] * 4
 
 
+@pytest.mark.slow
 @each_reference_tree
 def test_importances_depend_on_neither_threads_nor_storage(estimator):
     expected = fresh(estimator, n_jobs=1).fit(X, LABELS).feature_importances_
@@ -127,6 +128,7 @@ def test_importances_depend_on_neither_threads_nor_storage(estimator):
         np.testing.assert_allclose(model.feature_importances_, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @each_tree
 def test_depth_leaves_and_decision_paths_are_those_of_the_tree(estimator):
     model = fresh(estimator).fit(X)

@@ -69,6 +69,7 @@ def test_classes_without_a_region_are_reported():
         EOPClassifier(**FIXED).fit(X[y != "c"], y[y != "c"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["constant", "stump", "linear_svm"])
 def test_no_region_has_less_than_half_of_its_class(base):
     random = np.random.default_rng(2)

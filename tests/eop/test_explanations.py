@@ -23,6 +23,7 @@ def iris():
     return data.data, data.target_names[data.target]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regions", ["box", "nonparametric", "polyhedron", "ellipse"])
 @pytest.mark.parametrize("base", ["stump", "linear_svm", "knn"])
 def test_every_prediction_is_explained(iris, base, regions):
@@ -230,6 +231,7 @@ def test_names_with_formats_survive_copies():
         assert format_of(again).kind == "date"
 
 
+@pytest.mark.slow
 def test_noise_rows_are_counted_apart():
     X, y = make_blobs(300, 3, centers=3, random_state=2)
     labels = np.where(np.arange(300) % 5 == 0, -1, y)

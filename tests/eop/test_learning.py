@@ -102,6 +102,7 @@ def test_result_does_not_depend_on_threads_or_storage(model, patterns):
     assert (stored.apply(sparse.csc_array(test)) == one.apply(test)).all()
 
 
+@pytest.mark.slow
 @quiet
 @each
 def test_level_attributes_are_consistent(model, patterns, fitted):
@@ -168,6 +169,7 @@ def test_regions_are_found_for_an_xor_pattern():
     assert model.predict(X).dtype == bool
 
 
+@pytest.mark.slow
 @quiet
 def test_integer_weight_equals_repeated_rows_without_calibration(patterns):
     X, y, test, _ = patterns

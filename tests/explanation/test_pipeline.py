@@ -68,6 +68,7 @@ def fitted(*steps, X=WINE, y=LABELS, n_leaves=15, **options):
     return Pipeline([(f"s{i}", s) for i, s in enumerate([*steps, model])]).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", MAPS, ids=repr)
 @pytest.mark.parametrize("style", ["round", "data"])
 def test_training_rows_keep_their_clusters(step, style):
@@ -84,6 +85,7 @@ def test_training_rows_keep_their_clusters(step, style):
     assert dict(zip(*counts)) == {r.leaf: r.n_samples for r in explanation._leaf_rules}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", MAPS, ids=repr)
 def test_without_data_thresholds_are_exact_images(step):
     pipeline = fitted(step)
@@ -195,6 +197,7 @@ def test_numbers_and_categories_side_by_side(output, encoder):
     assert "missing values are replaced: " in explanation.to_html()
 
 
+@pytest.mark.slow
 def test_the_same_in_onnx():
     onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -337,6 +340,7 @@ def test_only_pipelines_that_end_in_a_tree():
         explain_pipeline(make_pipeline(StandardScaler(), ExKMC(3)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_table", [True, False])
 def test_an_imputer_that_leaves_none_makes_it_a_category(with_table):
     random = np.random.default_rng(0)

@@ -120,6 +120,7 @@ def test_mutated_models_are_refused_or_read_exactly():
     assert found["read"] > N_MUTATIONS / 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "shown"),
     [(HUGE, "inf"), ("-" + HUGE, "-inf"), ("1e999", "inf"), ("1" + "0" * 350, "a whole number of")],

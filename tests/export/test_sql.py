@@ -333,6 +333,7 @@ def test_what_cannot_be_written_is_refused():
             model.to_sql(feature_names=[f"{i}{bad}" for i in range(len(HOSTILE))])
 
 
+@pytest.mark.slow
 def test_parsers_of_all_dialects_read_the_query():
     sqlglot = pytest.importorskip("sqlglot")
     explanation = category_model()[0]

@@ -78,6 +78,7 @@ def test_answered_rows_are_coloured_and_others_grey(models, data, shape):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["polyhedron", "ellipse"])
 def test_outlines_are_the_edges_of_the_regions(models, data, shape):
     model = models[shape]
@@ -137,6 +138,7 @@ def test_one_column_is_drawn_as_a_strip(data):
     plot_row(model, X[0], X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_calibration_shows_before_and_after(models, data, shape):
     model = models[shape]

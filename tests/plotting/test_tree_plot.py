@@ -121,6 +121,7 @@ def test_every_leaf_says_what_its_rule_says(models, n_leaves):
         assert text.endswith(f"{purity} pure")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_leaves", [3, 12, 30])
 @pytest.mark.parametrize("names", [WINE_NAMES, LONG_NAMES * 5])
 def test_no_text_overlaps_and_all_stay_in_their_boxes(models, n_leaves, names):
@@ -129,6 +130,7 @@ def test_no_text_overlaps_and_all_stay_in_their_boxes(models, n_leaves, names):
     assert_everything_in_its_box(ax)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to_the_right", [True, False])
 def test_no_text_overlaps_in_the_deepest_tree(to_the_right):
     ax = plot_tree(caterpillar(16, 3, to_the_right=to_the_right), feature_names=LONG_NAMES)

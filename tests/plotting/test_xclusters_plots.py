@@ -77,6 +77,7 @@ def test_the_label_does_not_touch_large_numbers(card, model):
     assert label.get_window_extent().x1 < min(text.get_window_extent().x0 for text in numbers)
 
 
+@pytest.mark.slow
 def test_every_cluster_has_its_trends_its_medoid_and_its_rules(card, model):
     figure = plot_trends(model, card.series, times=card.times, label="spending")
     assert len(figure.axes) == model.best_k_
@@ -123,6 +124,7 @@ def test_no_word_leaves_the_figure(card, wanted):
         assert box.y1 <= height
 
 
+@pytest.mark.slow
 def test_trees_that_are_not_always_right_are_said_to_be(card, model):
     assert "F1" not in texts(plot_trends(model, card.series), "note")[0]
     how = {"k_range": (4, 4), "accuracy_distance": "euclidean", "max_evaluations": 2}
@@ -192,6 +194,7 @@ def test_the_plane_shows_the_blocks_that_were_not_split(model):
     assert area <= 1.0 * (6 - 3) + 1e-9
 
 
+@pytest.mark.slow
 def test_other_searches_have_points_but_no_blocks(grid):
     ax = plot_search(grid)
     assert len(ax.collections[0].get_offsets()) == len(grid.evaluations_) == 84

@@ -25,6 +25,7 @@ def frame_of(parts):
     return dd.from_delayed([dask.delayed(pd.DataFrame)(part) for part in parts], verify_meta=False)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the tree has")
 @pytest.mark.parametrize(("name", "seed"), cases(2, 1))
 def test_threaded_scheduler(name, seed):

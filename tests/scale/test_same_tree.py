@@ -136,6 +136,7 @@ def polars_frame(columns):
     return pytest.importorskip("polars").DataFrame(columns)
 
 
+@pytest.mark.slow
 def test_memory_limits_what_is_kept(monkeypatch):
     random, n_written = np.random.default_rng(0), []
 

@@ -97,6 +97,7 @@ def test_many_dropped_rows():
     assert not any("missing numbers" in text for text in warnings_of(table, k=3))
 
 
+@pytest.mark.slow
 def test_small_clusters():
     far = pl.DataFrame({"size": [400.0], "weight": [-300.0]})
     texts = warnings_of(pl.concat([blobs(150), far]), k=4, outliers="keep")

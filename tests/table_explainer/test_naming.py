@@ -76,6 +76,7 @@ def test_column_names_as_words(column, words):
     assert plain_name(column) == words
 
 
+@pytest.mark.slow
 def test_names_reach_every_export(tmp_path):
     found = pellucid.explain(blobs(), k=3, names="suggested", verbose=False)
     names = found.suggested_names
@@ -89,6 +90,7 @@ def test_names_reach_every_export(tmp_path):
     assert all(name in page for name in names)
 
 
+@pytest.mark.slow
 def test_some_clusters_can_be_renamed():
     found = pellucid.explain(blobs(), k=3, verbose=False)
     renamed = found.rename({1: "middle"})

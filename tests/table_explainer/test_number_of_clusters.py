@@ -47,6 +47,7 @@ def test_the_number_does_not_depend_on_the_seed(make):
     assert len({clustering.number for clustering in chosen}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
 def test_clear_groups_are_found(k):
     (_, clustering), lines = decisions(clustered, prepare(source(blobs(60 * k, k))), None)
@@ -95,6 +96,7 @@ def test_the_agreement_is_that_of_a_tree():
     assert found.number_scores[1].agreement > 0.5
 
 
+@pytest.mark.slow
 def test_no_trees_are_fitted_to_choose_from_all_numbers(monkeypatch):
     def fail(*args):
         raise AssertionError("a tree was fitted")
@@ -113,6 +115,7 @@ def test_the_largest_number_tried_is_named():
     assert "largest number tried" not in lines[-1]
 
 
+@pytest.mark.slow
 def test_other_good_numbers_are_named():
     rng = np.random.default_rng(0)
     # Three groups of two groups each.
@@ -130,12 +133,14 @@ def test_few_different_rows():
     assert number.reasons(float("nan")) == ["there are too few different rows for more"]
 
 
+@pytest.mark.slow
 def test_two_groups_that_are_far_apart():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(0, 1, size=(100, 3)), rng.normal(30, 1, size=(100, 3))]
     assert choose_number(X).k == 2
 
 
+@pytest.mark.slow
 def test_the_silhouette_score_of_a_large_table_is_that_of_a_sample():
     X, y = make_blobs(5000, 3, centers=4, random_state=0)
     assert silhouette(X, y) == pytest.approx(silhouette_score(X, y), abs=0.02)
@@ -153,6 +158,7 @@ def test_numbers_that_cannot_be_read(k):
         read_number(k)
 
 
+@pytest.mark.slow
 def test_the_next_best_number_is_another_one():
 
     Z, _ = make_blobs(300, centers=5, random_state=0, cluster_std=1.5)

@@ -17,6 +17,7 @@ def with_total(table: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([table, table.sum().with_columns(store=pl.lit("TOTAL"))])
 
 
+@pytest.mark.slow
 def test_a_total_row_is_set_apart_and_reported_by_name():
     table = with_total(blobs(200))
     found = pellucid.explain(table, verbose=False)

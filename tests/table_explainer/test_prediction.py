@@ -49,6 +49,7 @@ def wide(n_rows: int = 200, seed: int = 0) -> pl.DataFrame:
     return pl.DataFrame(rng.normal(size=(n_rows, 4)), schema=list("abcd"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_with_gaps_have_the_cluster_of_all_completions(seed):
     table = wide(seed=seed)
@@ -77,6 +78,7 @@ def reachable(tree, row) -> set[int]:
     return set(tree.apply(np.array(rows)).tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["explainable", "exkmc", "spex"])
 def test_sql_answers_the_same_rows(method):
     table = with_random_gaps(wide(), 1)
@@ -115,6 +117,7 @@ def test_random_trees(seed):
     ]
 
 
+@pytest.mark.slow
 def test_filled_gaps_are_filled_again():
     table = with_random_gaps(wide(), 2, 0.15)
     found = pellucid.explain(table, k=4, missing="median", verbose=False)
@@ -123,6 +126,7 @@ def test_filled_gaps_are_filled_again():
     assert None not in assigned
 
 
+@pytest.mark.slow
 def test_infinite_and_missing_numbers_are_alike():
     found = pellucid.explain(blobs(), k=3, verbose=False)
     (column,) = set(found.explanation.input_columns.encoding.names)

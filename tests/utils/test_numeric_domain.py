@@ -74,6 +74,7 @@ def test_extreme_weights_are_refused(scale, which):
         IMM(4).fit(X, Y, sample_weight=np.full(40, 3.7 * scale))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", TREES)
 @pytest.mark.parametrize("weight", [None, MIN_WEIGHT, MAX_WEIGHT])
 @pytest.mark.parametrize("size", [MIN_SPREAD, 1.0, MAX_VALUE])

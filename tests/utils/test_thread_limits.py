@@ -45,6 +45,7 @@ def test_limits_of_threadpoolctl():
         assert count_threads(None) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "NUMBA_NUM_THREADS"])
 def test_environment_variables(variable):
     code = "from pellucid._utils.threads import count_threads; print(count_threads(None))"

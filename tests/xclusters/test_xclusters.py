@@ -120,6 +120,7 @@ def test_fitted_attributes_are_consistent(model):
     assert set(model.bounds_["fate"]) <= fates
 
 
+@pytest.mark.slow
 def test_grid_search_is_hardly_better(model):
     table, _ = trends()
     grid = XClusters("day *", search="grid", **FAST).fit(table)
@@ -136,6 +137,7 @@ def test_grid_search_is_hardly_better(model):
         assert objective[row["k"], row["alpha"]] == row["objective"]
 
 
+@pytest.mark.slow
 def test_two_step_uses_the_elbow_and_alpha_zero(model):
     pytest.importorskip("kneed")
     table, _ = trends(noise=1.0)
@@ -270,6 +272,7 @@ def test_accuracy_is_required_of_custom_trees(search, measure):
     assert found.objective_ == tried["objective"][is_feasible].min() > tried["objective"].min()
 
 
+@pytest.mark.slow
 def test_the_most_accurate_custom_tree_is_selected_if_none_is_accurate_enough():
     table, _ = trends(noise=1.0)
     shallow = DecisionTreeClassifier(max_depth=1)
@@ -426,6 +429,7 @@ def test_integer_weights_equal_repeated_rows():
     np.testing.assert_array_equal(weighted.labels_[weight == 0], weighted.predict(absent))
 
 
+@pytest.mark.slow
 def test_larger_trade_off_gives_smaller_trees():
     table, _ = trends(noise=1.5)
     found = [XClusters("day *", trade_off=weight, **FAST).fit(table) for weight in (0.1, 1.0, 10.0)]
@@ -462,6 +466,7 @@ def test_dtw_with_a_window_and_with_different_lengths():
     )
 
 
+@pytest.mark.slow
 def test_precomputed_matrices():
     table, _ = trends()
     days, explanation = table.filter(like="day"), table[["age", "sex", "district"]]

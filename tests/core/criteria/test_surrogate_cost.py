@@ -115,6 +115,7 @@ def test_few_bins_and_ties(store, n_bins, monkeypatch):
             np.testing.assert_array_equal(at_most, X[:, expected[1]] <= expected[2], f"{seed}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stored_bytes", [0, 2**24])
 @pytest.mark.parametrize("n_clusters", [3, 20])
 def test_the_tree_does_not_depend_on_threads_or_storage(n_clusters, stored_bytes, monkeypatch):

@@ -108,6 +108,7 @@ def grouped(draw):
     return X, labels, weight
 
 
+@pytest.mark.slow
 @given(grouped())
 @settings(max_examples=examples(150), deadline=None)
 def test_medians_are_the_middle_of_repeated_rows(case):

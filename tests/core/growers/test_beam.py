@@ -93,12 +93,14 @@ def test_a_wide_beam_finds_the_best_of_all_trees(data):
         assert mistakes_of(model, data) == pytest.approx(best)
 
 
+@pytest.mark.slow
 @given(tiny_data())
 @settings(max_examples=examples(150), deadline=None)
 def test_a_beam_of_one_is_imm(data):
     assert fit(BSIMM(beam_width=1), data).tree_ == fit(IMM(), data).tree_
 
 
+@pytest.mark.slow
 @given(tiny_data(), st.integers(1, 4), st.integers(1, 4))
 @settings(max_examples=examples(150), deadline=None)
 def test_never_more_mistakes_than_imm(data, width, n_candidates):
@@ -167,6 +169,7 @@ def test_each_node_is_searched_once(monkeypatch):
     assert len({id(cell) for cell in searched}) == len(searched) <= 1 + 2 * (8 + 1) * 5
 
 
+@pytest.mark.slow
 def test_search_by_name_and_by_object_agree():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 3))

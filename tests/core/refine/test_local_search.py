@@ -279,6 +279,7 @@ def test_no_search_starts_from_a_tree_with_an_empty_leaf():
     assert search_from([builder.build()], problem, WORK, "round", TreeLimits(2)) is None
 
 
+@pytest.mark.slow
 def test_what_is_not_searched():
     """A single cluster, and data with so many columns that a sample would have few rows."""
     X = np.arange(8.0)[:, None]
@@ -412,6 +413,7 @@ def test_storage_threads_and_order_do_not_change_the_tree(blobs, n_leaves):
         assert_same_splits(searched(form(X), centers, n_leaves, 1e8, n_threads=n_threads), tree)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_leaves", [7, 11])
 def test_an_integer_weight_is_a_number_of_rows(blobs, n_leaves):
     X, centers = blobs

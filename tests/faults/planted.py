@@ -242,10 +242,7 @@ FAULTS = (
         "_core/criteria/induced_cost_path.py",
         "k_left = min(max(-(-k * n_left // n_centers), 1), k - 1)",
         "k_left = min(max(k * n_left // n_centers, 1), k - 1)",
-        (
-            "tests/cluster/test_path.py::test_points_equal_the_fits_at_their_penalties",
-            "tests/cluster/test_path.py::test_no_fit_of_a_dense_grid_beats_the_path",
-        ),
+        ("tests/cluster/test_path.py::test_cached_nodes_are_not_searched_again",),
         compiled=True,
     ),
     Fault(
@@ -312,14 +309,14 @@ FAULTS = (
         "_core/kernels/partition.py",
         "value = np.float64(values[row]) if inside[b] else edges[b]",
         "value = np.float64(np.float32(values[row])) if inside[b] else edges[b]",
-        (PARTITION, f"{FEW_BINS}::test_exshallow"),
+        (PARTITION,),
     ),
     Fault(
         "weights scaled twice",
         "_core/data/arrays.py",
         "return float(self.units[rows].sum()) / self.units_per_weight",
         "return float(self.units[rows].sum()) / self.units_per_weight / self.units_per_weight",
-        (f"{RULES}::test_weights_count_in_share_and_purity", "tests/metrics/test_trees.py"),
+        (f"{RULES}::test_weights_count_in_share_and_purity",),
     ),
     Fault(
         "duplicate entries of a sparse row counted once",

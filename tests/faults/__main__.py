@@ -17,20 +17,20 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.fuzz.counts import engine_hash
+from tests.fuzz.counts import commit
 
 from .planted import FAULTS, Fault
 
 ROOT = Path(__file__).parents[2]
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-COLUMNS = ("fault", "file", "found by", "seconds", "engine")
+COLUMNS = ("fault", "file", "found by", "seconds", "commit")
 MISSED = "missed: "
 
 FUZZ = """
 import sys, time
 from tests.fuzz.running import run_case
-end, seed = time.monotonic() + float(sys.argv[1]), 0
-while time.monotonic() < end:
+end, seed, last = time.monotonic() + float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+while time.monotonic() < end and seed <= last:
     outcome = run_case(seed)
     if outcome.is_failure:
         print(f"fuzz case {seed} ({outcome.estimator}: {outcome.kind})")
@@ -38,6 +38,8 @@ while time.monotonic() < end:
     seed += 1
 print(f"{seed} fuzz cases")
 """
+FUZZ_CASE = re.compile(r"^fuzz case (\d+) ")
+LAST_SEED = 10**9
 
 
 class Copy:
@@ -84,6 +86,14 @@ class Copy:
         arguments = [*pytest, *plugin, "-q", "--tb=line", "-rfE", *options, *tests]
         return self.run(arguments, compiled, limit)
 
+    def fuzz(
+        self, compiled: bool, seconds: float, first: int = 0, last: int = LAST_SEED
+    ) -> str | None:
+        """The last line of a run of random problems; None if it did not end."""
+        arguments = ["-c", FUZZ, str(seconds), str(first), str(last)]
+        code, output = self.run(arguments, compiled, 2 * seconds + 60)
+        return output.splitlines()[-1] if output and code in (0, 1) else None
+
     def find(self, fault: Fault, fuzz_seconds: float) -> str:
         """What finds a fault."""
         path = self.package / fault.file
@@ -97,15 +107,16 @@ class Copy:
             said = {0: "tests pass", None: "tests exceed the time"}.get(code, f"pytest ends {code}")
             if not fuzz_seconds:
                 return MISSED + said
-            limit = 2 * fuzz_seconds + 60
-            code, output = self.run(["-c", FUZZ, str(fuzz_seconds)], fault.compiled, limit)
-            last = (output.splitlines() or [""])[-1]
-            if code == 1 and last.startswith("fuzz case "):
-                return last
-            return f"{MISSED}{said}, {last if code == 0 else 'fuzzing ends without a result'}"
+            found = self.fuzz(fault.compiled, fuzz_seconds)
         finally:
             # With its time, so that machine code of the unchanged file is found again.
             os.replace(original, path)
+        case = FUZZ_CASE.match(found or "")
+        if case is None:
+            return f"{MISSED}{said}, {found or 'fuzzing does not end'}"
+        seed = int(case[1])
+        unchanged = self.fuzz(fault.compiled, fuzz_seconds, seed, seed)
+        return MISSED + "also without the fault, " + case[0] if unchanged == found else str(found)
 
 
 def main() -> int:
@@ -123,11 +134,11 @@ def main() -> int:
         if failing:
             print("tests that fail without any fault:", *failing, sep="\n  ")
             return 1
-        engine, rows = engine_hash(copy.package)[:16], []
+        version, rows = commit(), []
         for fault in faults:
             begin = time.monotonic()
             found = copy.find(fault, options.fuzz)
-            rows.append((fault.name, fault.file, found, round(time.monotonic() - begin), engine))
+            rows.append((fault.name, fault.file, found, round(time.monotonic() - begin), version))
             print(f"{fault.name:62}{found}", flush=True)
     missed = [row[0] for row in rows if row[2].startswith(MISSED)]
     print(f"{len(rows) - len(missed)} of {len(rows)} faults found")

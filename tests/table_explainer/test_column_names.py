@@ -7,7 +7,7 @@ import pytest
 from pellucid._utils.notices import InputError, UsageError, command_line
 from pellucid.table_explainer.column_names import listed, match_names, one_name
 
-COLUMNS = ["dep_time", "dep_delay", "Carrier", "a, b", "x"]
+COLUMNS = ["dep_time", "dep_delay", "Carrier", "a, b", "x", "two\nlines"]
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ COLUMNS = ["dep_time", "dep_delay", "Carrier", "a, b", "x"]
         ("dep_time,dep_*", ["dep_time", "dep_delay"]),
         ("?", ["x"]),
         ("a, b", ["a, b"]),
+        ("two\nlines", ["two\nlines"]),
         ('"a, b",x', ["a, b", "x"]),
     ],
 )
@@ -49,7 +50,7 @@ def test_an_unknown_name_is_answered_with_the_columns_and_a_similar_name():
         match_names("dep_tme", COLUMNS, "columns")
     assert str(caught.value) == (
         "columns=: there is no column 'dep_tme'; the columns are 'dep_time', 'dep_delay', "
-        "'Carrier', 'a, b', 'x'; did you mean 'dep_time'?"
+        "'Carrier', 'a, b', 'x', 'two\\nlines'; did you mean 'dep_time'?"
     )
     with command_line(), pytest.raises(InputError) as caught:
         match_names("nothing", COLUMNS, "columns")

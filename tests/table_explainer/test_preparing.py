@@ -110,6 +110,15 @@ def test_nan_is_missing_and_numbers_outside_the_domain_are_an_error():
         prepared(tiny)
 
 
+@pytest.mark.parametrize("name", ["*", "^.*$"])
+def test_names_that_are_patterns(name):
+    table = with_gaps({"a": 0.15, "b": 0.15}).rename({"a": name})
+    filled, _ = prepared(table, missing="median")
+    assert set(filled.fill) == {name, "b"}
+    sparse, _ = prepared(with_gaps({"a": 0.5, "b": 0.0}).rename({"a": name}))
+    assert sparse.table.columns == ["b"]
+
+
 @pytest.mark.parametrize(
     ("values", "labels"),
     [

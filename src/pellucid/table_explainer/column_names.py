@@ -33,9 +33,9 @@ def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: s
     ['dep_time', 'dep_delay', 'carrier']
     """
     if isinstance(given, str):
-        # A name that contains a comma may be given as it is if it is the only one.
-        split = next(csv.reader([given], skipinitialspace=True), [])
-        given = [given] if given in columns else split
+        # A name with a comma or a line break may be given as it is if it is the only one.
+        is_one = given in columns or len(given.splitlines()) > 1
+        given = [given] if is_one else next(csv.reader([given], skipinitialspace=True), [])
     if not any(str(name).strip() for name in given):
         raise UsageError(f"{option(parameter)} names no column")
     found: list[str] = []

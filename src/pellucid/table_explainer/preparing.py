@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -295,7 +296,8 @@ def _without_gaps(
     if missing == "median":
         fill = {name: _median(table[name], roles.formats[name]) for name in gaps}
         notice(Message("filled", **counted, option=option("missing", "drop")))
-        filled = (pl.col(name).fill_null(value) for name, value in fill.items())
+        # Not by expressions: polars reads names such as "*" in them as patterns.
+        filled = [table[name].fill_null(value) for name, value in fill.items()]
         return table.with_columns(filled), complete, fill
     notice(Message("dropped", **counted, option=option("missing", "median")))
     return table, ~incomplete, {}
@@ -321,7 +323,8 @@ def _without_sparse_columns(
         roles.ignore(name, "gaps")
         share, shown = gaps[name] / table.height, option("missing", "median")
         notice(Message("ignoredGaps", column=name, share=share, option=shown))
-    return table.drop(sparse), {name: n for name, n in gaps.items() if name not in sparse}
+    kept = table.select([column for column in table if column.name not in sparse])
+    return kept, {name: n for name, n in gaps.items() if name not in sparse}
 
 
 def _gaps(table: pl.DataFrame, names: Sequence[str]) -> dict[str, int]:
@@ -330,7 +333,7 @@ def _gaps(table: pl.DataFrame, names: Sequence[str]) -> dict[str, int]:
 
 
 def _incomplete(table: pl.DataFrame, gaps: dict[str, int]) -> pl.Series:
-    return table.select(pl.any_horizontal(pl.col(list(gaps)).is_null())).to_series()
+    return reduce(or_, (table[name].is_null() for name in gaps))
 
 
 def _counted(gaps: dict[str, int]) -> list[Message]:

@@ -120,11 +120,12 @@ class _Batches:
         wanted = [*roles.used, *([] if label is None else [label])]
         n_rows = n_gaps = 0
         for batch in self.table.batches(wanted, _BATCH_ROWS):
-            numbers = batch.select(pl.col(roles.numbers).cast(pl.Float64))
+            # Not by expressions: polars reads names such as "*" in them as patterns.
+            numbers = batch.select([batch[name].cast(pl.Float64) for name in roles.numbers])
             numbers = numbers.with_columns(pl.when(pl.all().is_finite()).then(pl.all()))
             is_complete = self._complete(numbers, n_rows)
             numbers = numbers.with_columns(
-                pl.col(name).fill_null(value) for name, value in self.fill.items()
+                numbers[name].fill_null(value) for name, value in self.fill.items()
             )
             if label is not None:
                 is_complete &= batch[label].is_not_null()
@@ -200,7 +201,8 @@ def explain_large(
     dates = [n for n in sample.table.columns if n != labels and not _is_number(sample.table[n])]
     if dates:
         notice(Message("noDatesInBatches", columns=dates))
-        sample = replace(sample, table=sample.table.drop(dates))
+        kept = [column for column in sample.table if column.name not in dates]
+        sample = replace(sample, table=sample.table.select(kept))
     if sample.table.height < table.n_rows:
         notice(Message("sampleInBatches", n=sample.table.height, rows=table.n_rows))
     found = explain_source(

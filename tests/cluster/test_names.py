@@ -40,6 +40,19 @@ def test_more_leaves_are_never_costlier_than_the_tree_with_fewer():
     assert model.inertia_ <= ExShallow().fit(X, labels).inertia_
 
 
+def test_weights_times_a_power_of_two_give_the_same_tree():
+    X = [[2, 3], [3, 0], [0, 0], [-1, -3], [3, 1], [-1, 0], [0, -3], [-2, 1], [0, 2], [-2, 2]]
+    labels = [2, 3, 2, 3, 1, 2, 0, 2, 1, 2]
+    weight = np.array([1e-9, 3, 1.5, 1, 1 / 3, 4, 10 / 3, 1 / 3, 3, 1e-9])
+    model, other = (
+        ExplainableKMeans(n_leaves=13, max_conditions=5).fit(
+            X, labels, sample_weight=factor * weight
+        )
+        for factor in (1, 2.0**25)
+    )
+    assert model.tree_ == other.tree_
+
+
 def test_reference_centers_far_from_the_rows():
     X, reference = [[1e15 + 5], [1e15 + 7], [1e15 + 2]], [[9.5e14], [1.12e15], [1.16e15], [9.7e14]]
     model = ExplainableKMeans(reference=reference, random_state=0).fit(X)

@@ -336,7 +336,10 @@ def _ratio(above: int, below: int) -> float:
     """Of two costs; a cost of 0 can only stay 0."""
     if below == 0:
         return 1.0 if above == 0 else math.inf
-    return float(Fraction(above, below))
+    try:
+        return float(Fraction(above, below))
+    except OverflowError:
+        return math.inf
 
 
 class SplitOracle:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 
 import pellucid
@@ -153,3 +154,19 @@ def test_memory_limits_what_is_kept(monkeypatch):
         assert_same_tree(IMM(reference=X[:5]).fit(data), model)
         total.append(sum(n_written))
     assert total[0] > total[1] > total[2] == X.nbytes  # in the end, only the values are written
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_edges_without_rows_between_them():
+    """The best cut of a node is at edges that only rows of other nodes separate."""
+    rows = [
+        [1.6, 1.5, 0.1], [1.7, 1.1, -1.1], [-0.2, 1.6, 0.2], [1, -0.8, -0.8], [0.3, 0, 0.4],
+        [1.2, 1, -0.5], [0.4, -0.3, -0.6], [-0.1, 0.4, 1.1], [-1.1, 0.8, -0.7], [1, -0.3, 1.5],
+        [1.2, 1.9, -0.8], [-1.7, 0.7, -0.4], [2.1, -0.6, 0.4], [-0.2, -0.3, -0.1], [0.4, 0.4, -0.5],
+    ]  # fmt: skip
+    X = np.array(rows)
+    centers = X[[10, 11, 14, 10, 11, 10]]
+    expected = ExShallow(reference=centers).fit(X)
+    batches = pl.DataFrame(X, schema=["a", "b", "c"]).lazy()
+    found = ExShallow(reference=centers).fit(pellucid.scan(batches))
+    assert found.tree_ == expected.tree_

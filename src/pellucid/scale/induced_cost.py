@@ -220,7 +220,10 @@ class _InducedCostSearch:
             if (some := wanted[first + 1 : last + 1].nonzero()[0]).size:
                 edges += [first + some[0], first + some[-1] + 1]
             if edges:
-                ranges[g] = min(edges), max(edges)
+                # Of edges without rows between them, the lowest one is judged.
+                with_rows = self.weight[feature][first + 1 : min(edges) + 1].nonzero()[0]
+                lowest = first + 1 + with_rows[-1] if with_rows.size else first
+                ranges[g] = lowest, max(edges)
         return ExcessRequest(self.node.number, feature, ranges)
 
     def _column(self, feature: int) -> FineColumn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -231,14 +232,16 @@ class Portfolio:
         return n if is_small else -(-n // 2)
 
     def _rank(self, start: StartTree) -> tuple[bool, float]:
-        """Whether a tree exceeds the limits, and the first ten digits of its k-means cost.
+        """Whether a tree exceeds the limits, and the first 33 bits of its k-means cost.
 
         The last digits depend on the order and the storage of the rows.
         """
         data, labels = self.problem.data, start.tree.cluster[start.leaf]
         centers = data.group_centers(labels, self.problem.n_clusters)
         cost = data.cost(labels, np.nan_to_num(centers))
-        return not self.limits.allows(start.tree), float(f"{cost:.10g}")
+        mantissa, exponent = math.frexp(cost)
+        rounded = math.ldexp(round(math.ldexp(mantissa, 33)), exponent - 33)
+        return not self.limits.allows(start.tree), rounded
 
     def _starts(self) -> Iterator[StartTree]:
         """Different trees, with all leaves that the limits allow if they are of use."""

@@ -143,6 +143,7 @@ def test_examples_use_names_that_exist(script):
             assert hasattr(pellucid, node.attr), node.attr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAST)
 def test_fast_examples_run(name, capsys):
     script = next(script for script in SCRIPTS if script.stem == name)

@@ -401,6 +401,7 @@ def test_regions_say_where_clusters_live(folder):
     assert all(0 <= cluster["coverage"] <= 1 for cluster in found)
 
 
+@pytest.mark.slow
 def test_series_are_clustered_so_that_a_tree_explains_them(tmp_path):
     days = np.arange(20)
     rows = [

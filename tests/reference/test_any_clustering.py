@@ -58,6 +58,7 @@ def check(reference: Any, labels: np.ndarray) -> None:
     assert model.tree_.n_leaves == len(np.unique(labels))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_fitted", [True, False], ids=["fitted", "unfitted"])
 @pytest.mark.parametrize("estimator", SKLEARN, ids=lambda each: type(each).__name__)
 def test_clusterings_of_scikit_learn(estimator, is_fitted):

@@ -218,13 +218,13 @@ def test_texts_and_plots():
     assert found.number_scores == ()
 
 
-@pytest.mark.slow
 def test_the_report_of_dates(tmp_path):
     days = pl.Series([date(2020, 1, 1) + timedelta(days=7 * i) for i in range(60)])
     found = pellucid.explain(pl.DataFrame({"since": days}), k=2, verbose=False)
     assert "since ≤ 2020-" in found.report(tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_report_has_decisions_and_warnings(tmp_path):
     rng = np.random.default_rng(0)
     table = pl.DataFrame(rng.random((200, 5)), schema=list("abcde")).with_columns(

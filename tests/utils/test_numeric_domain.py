@@ -197,6 +197,7 @@ def test_sparse_costs_of_light_rows_beside_heavy_ones(objective):
     assert model.reference_inertia_ == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("shape", "orders", "polish"),

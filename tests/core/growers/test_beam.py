@@ -108,6 +108,7 @@ def test_never_more_mistakes_than_imm(data, width, n_candidates):
     assert mistakes_of(beam, data) <= mistakes_of(fit(IMM(), data), data)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("n_quantiles")
 @pytest.mark.parametrize("penalty", [0.0, 0.05])
 def test_beam_search_is_never_worse_than_greedy_search_for_any_criterion(penalty):

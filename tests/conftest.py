@@ -11,6 +11,7 @@ import signal
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # There is a process per processor: threads of OpenMP and BLAS would only wait for each other.
@@ -21,6 +22,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # SciPy, scikit-learn and Numba anew, which takes longer than most of these tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# On a busy machine, any example may take long.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 collect_ignore = ["typed/probes.py"]
 """Read by type checkers, not run."""

@@ -138,6 +138,8 @@ def main() -> int:
         for fault in faults:
             begin = time.monotonic()
             found = copy.find(fault, options.fuzz)
+            if found.startswith(MISSED) and fault.supposition:
+                found += f" (supposed: {fault.supposition})"
             rows.append((fault.name, fault.file, found, round(time.monotonic() - begin), version))
             print(f"{fault.name:62}{found}", flush=True)
     missed = [row[0] for row in rows if row[2].startswith(MISSED)]

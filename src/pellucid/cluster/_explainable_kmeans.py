@@ -14,7 +14,13 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.polish import Polished
-from pellucid._core.refine.portfolio import EFFORTS, Portfolio, SearchBudget, growth_of
+from pellucid._core.refine.portfolio import (
+    EFFORTS,
+    Portfolio,
+    SearchBudget,
+    growth_of,
+    rounded_cost,
+)
 from pellucid._utils.options import Effort, Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
@@ -231,7 +237,7 @@ class ExplainableKMeans(BaseThresholdTree):
 
         def rank(polished: Any) -> tuple[float, float]:
             size = weighted_average_explanation_size(polished.tree)
-            return polished.cost / yardstick + self._penalty * size, size
+            return rounded_cost(polished.cost / yardstick + self._penalty * size), size
 
         return rank
 

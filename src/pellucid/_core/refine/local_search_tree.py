@@ -72,16 +72,14 @@ class LocalSearchData:
         X, weight = X - self._origin, weights.values[:, None]
         self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
         # A row of integer weight w must be the same as w rows, to the bit.
-        if weights.are_integers:
-            X = weight * np.rint(X / self.unit)
-        else:
-            X = np.rint(weight * X / self.unit)
-        square = np.einsum("ij,ij->i", X, X) / weights.values
-        square_unit = _unit(square.sum())
+        copies = weights.values if weights.are_integers else np.ones(len(X))
+        X = np.rint(weight / copies[:, None] * X / self.unit)
+        square = np.einsum("ij,ij->i", X, X) * copies / weights.values
+        square_unit = _unit((copies * square).sum())
         statistics = np.empty((X.shape[0], X.shape[1] + 2))
-        statistics[:, :-2] = X
+        statistics[:, :-2] = copies[:, None] * X
         statistics[:, -2] = weights.units / weights.units_per_weight
-        statistics[:, -1] = np.rint(square / square_unit) * square_unit
+        statistics[:, -1] = copies * np.rint(square / square_unit) * square_unit
         self.rows = RankedRows(all_ranks, codes, statistics)
         self.total_ss = float(statistics[:, -1].sum())
 

@@ -232,16 +232,11 @@ class Portfolio:
         return n if is_small else -(-n // 2)
 
     def _rank(self, start: StartTree) -> tuple[bool, float]:
-        """Whether a tree exceeds the limits, and the first 33 bits of its k-means cost.
-
-        The last digits depend on the order and the storage of the rows.
-        """
+        """Whether a tree exceeds the limits, and its rounded k-means cost."""
         data, labels = self.problem.data, start.tree.cluster[start.leaf]
         centers = data.group_centers(labels, self.problem.n_clusters)
         cost = data.cost(labels, np.nan_to_num(centers))
-        mantissa, exponent = math.frexp(cost)
-        rounded = math.ldexp(round(math.ldexp(mantissa, 33)), exponent - 33)
-        return not self.limits.allows(start.tree), rounded
+        return not self.limits.allows(start.tree), rounded_cost(cost)
 
     def _starts(self) -> Iterator[StartTree]:
         """Different trees, with all leaves that the limits allow if they are of use."""
@@ -309,6 +304,12 @@ class Portfolio:
             if self.limits.allows(polished.tree):
                 yield polished
                 return
+
+
+def rounded_cost(cost: float) -> float:
+    """The first 33 bits of a cost; the last ones depend on the order and storage of the rows."""
+    mantissa, exponent = math.frexp(cost)
+    return math.ldexp(round(math.ldexp(mantissa, 33)), exponent - 33)
 
 
 def growth_of(tree: ThresholdTree, leaf: np.ndarray) -> GrowthResult:

@@ -105,6 +105,10 @@ def code_folder() -> str | None:
     return getattr(dense_costs.stats, "cache_path", None)
 
 
+_N_SPARSE_ROWS = 11_000
+"""Rows whose values are too many to be polished as dense rows."""
+
+
 def _rows(n: int = _N_ROWS) -> np.ndarray:
     random = np.random.default_rng(0)
     X = random.normal(size=(n, 3)) + 3 * random.integers(3, size=(n, 1))
@@ -147,6 +151,9 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
         model = method(reference=centers, random_state=0, n_jobs=2, **given)
         yield partial(_fit_and_predict, model, many)
     if sparse.issparse(many):
+        # Fewer sparse values are polished as dense rows.
+        model = cluster.ExKMC(reference=centers, random_state=0, polish="deep", **more_leaves)
+        yield partial(_fit_and_predict, model, FORMS[name](_rows(_N_SPARSE_ROWS)))
         # Sparse rows are routed by compiled loops once enough of them were predicted.
         model = cluster.IMM(reference=centers)
         yield lambda: [model.fit(many).predict(many) for _ in range(20)]

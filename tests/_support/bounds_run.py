@@ -110,6 +110,8 @@ def fit_others(random: np.random.Generator) -> None:
     many = random.normal(size=(5000, 4)).round(1)
     for make in TREES[:7]:
         check(make(reference=many[:5], random_state=0, n_jobs=2).fit(many), many)
+    many_zeros = random.normal(size=(11_000, 3)) * (random.random((11_000, 3)) < 0.5)
+    check(ExKMC(4, n_leaves=6, polish="deep").fit(sparse.csc_array(many_zeros)), many_zeros)
     model, rows = IMM(reference=many[:5]).fit(many), sparse.csr_array(many)
     while not route_sparse.signatures:  # compiled once enough rows have been predicted
         assert (model.predict(rows) == model.labels_).all()

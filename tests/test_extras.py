@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pellucid._utils.optional import _EXTRAS, _PACKAGES
+from pellucid._utils.imports import _EXTRAS, _PACKAGES
 
 PLAIN_INSTALL = """
 import sys

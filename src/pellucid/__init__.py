@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pellucid._utils.lazy import lazy_attributes
+from pellucid._utils.imports import lazy_attributes
 from pellucid._version import __version__
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pellucid._utils.optional import MissingPackageError, require_package
+from pellucid._utils.imports import MissingPackageError, require_package
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pellucid import cluster
+from pellucid._utils.imports import missing_package
 from pellucid._utils.notices import InputError
-from pellucid._utils.optional import missing_package
 from pellucid.export.json import from_json, to_json
 from pellucid.scale.prediction import predict_source
 from pellucid.scale.scan import scan

@@ -11,8 +11,8 @@ from sklearn.datasets import make_blobs
 from typer.testing import CliRunner
 
 from pellucid import ExShallow, scan
-from pellucid._utils import memory
 from pellucid._utils.progress import listening
+from pellucid.cli import streaming as command
 from pellucid.cli.app import app
 from pellucid.table_explainer import streaming
 from pellucid.tables.reading.large_files import memory_needed
@@ -171,13 +171,13 @@ def test_default_limit_is_half_of_the_memory(data, monkeypatch):
 
 
 def test_available_memory(tmp_path, monkeypatch):
-    assert memory.available_memory() is None or memory.available_memory() > 0
+    assert command.available_memory() is None or command.available_memory() > 0
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   2000 kB\n")
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "_GROUP_LIMITS", ((tmp_path / "max", tmp_path / "current"),))
-    assert memory.available_memory() == 2000 * 1024
+    monkeypatch.setattr(command, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(command, "_GROUP_LIMITS", ((tmp_path / "max", tmp_path / "current"),))
+    assert command.available_memory() == 2000 * 1024
     (tmp_path / "max").write_text("1000000\n")
     (tmp_path / "current").write_text("400000\n")
-    assert memory.available_memory() == 600_000
+    assert command.available_memory() == 600_000
     (tmp_path / "max").write_text("max\n")
-    assert memory.available_memory() == 2000 * 1024
+    assert command.available_memory() == 2000 * 1024

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import pytest
 
-from pellucid._utils.code_cache import CodeFiles
+from pellucid._utils.compilation import CodeFiles
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import sqlite3
 import numpy as np
 
 from pellucid import from_json
-from pellucid._utils.optional import is_missing
+from pellucid._utils.imports import is_missing
 
 from .tree_oracles import require, same_tree
 

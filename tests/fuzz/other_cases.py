@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pellucid import ATEOPClassifier, EOPClassifier, KMedoids, XClusters, from_json
-from pellucid._utils.optional import is_missing
+from pellucid._utils.imports import is_missing
 
 from .export_oracles import run_sqlite
 from .numbers import draw_table, draw_weights

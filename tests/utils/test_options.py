@@ -9,7 +9,7 @@ import pytest
 
 import pellucid
 import pellucid.baselines
-from pellucid._utils.options import FrameKind, SQLDialect
+from pellucid._utils.estimators import FrameKind, SQLDialect
 from pellucid._utils.sklearn_compat import StrOptions
 from pellucid.export.frame import KINDS
 from pellucid.export.sql_dialects import DIALECTS

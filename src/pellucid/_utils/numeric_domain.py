@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid._utils.finite import all_finite
+from pellucid._utils.arrays import all_finite
 from pellucid._utils.threads import ThreadPool
 
 MAX_VALUE = 1e100

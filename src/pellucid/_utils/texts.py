@@ -1,4 +1,4 @@
-"""Texts that reports translate: messages with values, and the language of the current report.
+"""Texts that reports translate, in the language of the current report; texts fit for a terminal.
 
 The texts are in ``texts.json``, which the build of the report writes from the files
 ``frontend/src/texts/en.ts`` and ``de.ts``: one file per language has all texts of a report, those
@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -157,3 +158,79 @@ def _number(value: float, spec: str) -> str:
     language = _language.get()
     text = f"{value:{spec}}".translate(_SEPARATORS[language])
     return text.replace("%", _PERCENT[language])
+
+
+@dataclass(frozen=True)
+class RuleWords:
+    """Words between the names, the values and the signs of rules, and of suggested names."""
+
+    and_: str
+    or_: str
+    is_: str
+    is_not: str
+    not_: str
+    none_of: str
+    missing: str
+    nothing: str
+    anything: str
+    always: str
+    never: str
+    everywhere: str
+    low: str
+    high: str
+    early: str
+    late: str
+    no: str
+    average: str
+
+
+def rule_words() -> RuleWords:
+    """The words of the current language; see `texts_in`.
+
+    Examples
+    --------
+    >>> from pellucid._utils.texts import texts_in
+    >>> from pellucid.tables.encoding import Indicator
+    >>> with texts_in("de"):
+    ...     print(Indicator("district", "Gangnam").negation)
+    district ist nicht Gangnam
+    """
+    return _words(current_language())
+
+
+@cache
+def _words(language: str) -> RuleWords:
+    return RuleWords(**texts_of("rules", language))
+
+
+MAX_LENGTH = 400
+"""Characters of a text from a file in a message."""
+
+
+def escape_controls(text: str, *, keep: str = "") -> str:
+    r"""`text` with control characters as in a Python string, such as ``\x1b``.
+
+    Terminals execute control characters, which could hide or imitate output.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Control characters to keep.
+
+    Examples
+    --------
+    >>> from pellucid._utils.texts import escape_controls
+    >>> print(escape_controls("red \x1b[31m"))
+    red \x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else repr(c)[1:-1] for c in text)
+
+
+def one_line(text: str) -> str:
+    """`text` without control characters and line ends; the middle of a long one is left out."""
+    if len(text) > MAX_LENGTH:
+        text = f"{text[: MAX_LENGTH // 2]} ... {text[-MAX_LENGTH // 2 :]}"
+    return escape_controls(text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.options import Noise
+from pellucid._utils.estimators import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.baselines._look_ahead import Intervals, SortedColumns

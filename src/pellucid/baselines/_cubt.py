@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._utils.options import Noise
+from pellucid._utils.estimators import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.baselines._unsupervised import FoundSplit, UniqueRows, UnsupervisedTree

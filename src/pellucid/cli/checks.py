@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from pellucid._utils.optional import require_package
+from pellucid._utils.imports import require_package
 from pellucid.cli import CommandError, check_folder, check_target
 from pellucid.tables.suffixes import written_format
 
 if TYPE_CHECKING:
-    from pellucid._utils.options import SQLDialect
+    from pellucid._utils.estimators import SQLDialect
 
 PICTURES = (".png", ".svg", ".pdf")
 GRAPHS = (".dot", ".gv")

@@ -22,7 +22,7 @@ from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 if TYPE_CHECKING:
-    from pellucid._utils.options import Objective
+    from pellucid._utils.estimators import Objective
 
 
 def read_clusters(

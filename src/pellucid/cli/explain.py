@@ -40,7 +40,7 @@ from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.reading import ReadingOptions, read_source
 
 if TYPE_CHECKING:
-    from pellucid._utils.options import SQLDialect
+    from pellucid._utils.estimators import SQLDialect
 
 
 @dataclass(frozen=True)

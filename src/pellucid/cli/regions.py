@@ -29,7 +29,7 @@ from pellucid.tables.reading import ReadingOptions, TableSource, as_format, read
 from pellucid.tables.writing import to_text, write_table
 
 if TYPE_CHECKING:
-    from pellucid._utils.options import SQLDialect
+    from pellucid._utils.estimators import SQLDialect
 
 REGION = "region"
 

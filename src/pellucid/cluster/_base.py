@@ -21,13 +21,12 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.estimators import Noise, store_training_data
 from pellucid._utils.notices import ImpureRuleWarning
 from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
-from pellucid._utils.options import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
-from pellucid._utils.training_data import store_training_data
 from pellucid.cluster._importances import find_importances
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin

@@ -9,7 +9,7 @@ from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TypeVar
 
-from pellucid._utils.docstrings import fill_docstring
+from pellucid._utils.estimators import fill_docstring
 
 _Estimator = TypeVar("_Estimator", bound=type)
 

@@ -8,7 +8,7 @@ from pellucid._core.criteria.mistakes import BalancedMistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree, Search

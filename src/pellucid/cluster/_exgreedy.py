@@ -6,7 +6,7 @@ from typing import Any
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree, Search
 from pellucid.tree.rounding import ThresholdStyle

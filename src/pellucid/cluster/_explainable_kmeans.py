@@ -21,7 +21,7 @@ from pellucid._core.refine.portfolio import (
     growth_of,
     rounded_cost,
 )
-from pellucid._utils.options import Effort, Noise
+from pellucid._utils.estimators import Effort, Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid._utils.threads import count_threads

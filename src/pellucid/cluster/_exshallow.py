@@ -11,7 +11,7 @@ import numpy as np
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
 from pellucid._core.growers.penalty_path import PenaltyPath
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters

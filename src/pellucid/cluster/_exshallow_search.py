@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.penalty_path import PenaltyPath
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree

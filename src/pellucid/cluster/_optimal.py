@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._utils.options import Noise, Polish
+from pellucid._utils.estimators import Noise, Polish
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import PolishableTree

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from pellucid._core.criteria.random_cuts import DrawnCuts, Trees, cost_changes, draw_cuts
 from pellucid._core.growers.growing_tree import grow_greedily
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree

@@ -7,7 +7,7 @@ from typing import Any
 
 from pellucid._core.criteria.normalized_cut import NormalizedCut
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._utils.options import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree

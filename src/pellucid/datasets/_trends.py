@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from pellucid._utils.optional import import_optional
+from pellucid._utils.imports import import_optional
 
 AGES = (10, 20, 30, 40, 50, 60, 70)
 SEXES = ("female", "male")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pellucid._utils.options import RegionShape
+from pellucid._utils.estimators import RegionShape
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters

@@ -16,11 +16,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
+from pellucid._utils.estimators import store_training_data
 from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
-from pellucid._utils.training_data import store_training_data
 from pellucid.eop._stages import StagesMixin
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (

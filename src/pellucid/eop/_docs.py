@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from pellucid._utils.docstrings import fill_docstring
+from pellucid._utils.estimators import fill_docstring
 
 _Classifier = TypeVar("_Classifier", bound=type)
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.rule_words import rule_words
-from pellucid._utils.texts import say
+from pellucid._utils.texts import rule_words, say
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import RegionLevel
 from pellucid.eop.shapes.boxes import Boxes, describe_box

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from pellucid._utils.options import Noise
+from pellucid._utils.estimators import Noise
 from pellucid._utils.texts import Message, say
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.eop.answer_regions import AnswerRegion, describe_support, region_text

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid._utils.rule_words import rule_words
-from pellucid._utils.texts import say
+from pellucid._utils.texts import rule_words, say
 from pellucid.eop.answer_regions import (
     AnswerRegion,
     answer_regions,

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._utils.interrupt import Interrupt
-from pellucid._utils.progress import Progress
+from pellucid._utils.progress import Interrupt, Progress
 from pellucid.eop.class_scan import scan_classes
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.classifiers.constant import ConstantBase

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import rule_words
 from pellucid.tables.column_formats import PLAIN, ColumnFormat, Kind, format_number
 from pellucid.tables.encoding import CategorySet, Indicator
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pellucid._utils.options import FloatType, FrameKind, SQLDialect
+from pellucid._utils.estimators import FloatType, FrameKind, SQLDialect
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -42,7 +42,7 @@ class ReportMixin:
         """
         from sklearn.utils.validation import check_is_fitted
 
-        from pellucid._utils.training_data import find_rows, find_training_data
+        from pellucid._utils.estimators import find_rows, find_training_data
         from pellucid.report import write_report
 
         if hasattr(self, "fit"):

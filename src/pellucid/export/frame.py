@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.optional import import_optional
-from pellucid._utils.options import FrameKind
+from pellucid._utils.estimators import FrameKind
+from pellucid._utils.imports import import_optional
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import split_condition
 from pellucid.tables.encoding import Indicator

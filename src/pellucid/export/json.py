@@ -53,7 +53,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pellucid._utils.printable import one_line
+from pellucid._utils.texts import one_line
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.json_schema import FORMAT, VERSION, check_reading, read_document

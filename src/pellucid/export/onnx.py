@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.options import FloatType
+from pellucid._utils.estimators import FloatType
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.single_precision import single_thresholds
@@ -96,7 +96,7 @@ def to_onnx(
 
 
 def _import_onnx() -> Any:
-    from pellucid._utils.optional import import_optional
+    from pellucid._utils.imports import import_optional
 
     return import_optional("onnx", "to_onnx")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.options import FrameKind
+from pellucid._utils.estimators import FrameKind
 from pellucid.eop.region_list import NOWHERE, RegionList, region_text
 from pellucid.export.frame import make_frame
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.options import SQLDialect
+from pellucid._utils.estimators import SQLDialect
 from pellucid.eop.region_list import ListLevel, RegionList
 from pellucid.eop.shapes.boxes import Boxes
 from pellucid.eop.shapes.ellipses import Ellipses

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid._utils.options import FloatType
+from pellucid._utils.estimators import FloatType
 from pellucid._utils.sklearn_compat import decision_tree_classifier
 from pellucid.explanation.explanation import Explanation
 from pellucid.export.single_precision import single_thresholds

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid._utils.options import SQLDialect
+from pellucid._utils.estimators import SQLDialect
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import Rule

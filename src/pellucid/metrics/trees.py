@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
-from pellucid._utils.options import Objective
+from pellucid._utils.estimators import Objective
 from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
-from pellucid._utils.sampling import draw_weighted
+from pellucid._utils.arrays import draw_weighted
 
 _STARTS = 10
 """Number of seedings, as in scikit-learn's ``n_init=10``."""

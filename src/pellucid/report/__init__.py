@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pellucid._utils.lazy import lazy_attributes
+from pellucid._utils.imports import lazy_attributes
 
 if TYPE_CHECKING:
     from pellucid.report.reading import read_cluster_names

@@ -14,8 +14,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from pellucid._utils.rule_words import rule_words
-from pellucid._utils.texts import current_language, say
+from pellucid._utils.texts import current_language, rule_words, say
 from pellucid.report.columns import clipped
 
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}

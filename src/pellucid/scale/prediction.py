@@ -17,7 +17,7 @@ from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 if TYPE_CHECKING:
-    from pellucid._utils.options import SQLDialect
+    from pellucid._utils.estimators import SQLDialect
 
 
 @dataclass(frozen=True)

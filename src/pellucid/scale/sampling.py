@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._utils.hashing import mixed
+from pellucid._utils.arrays import mixed
 from pellucid.scale.batches import Batch, RawBatch
 from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.references import Checked, as_labels, require_domain

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.imports import is_missing
 from pellucid._utils.notices import InputError
-from pellucid._utils.optional import is_missing
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.batches import RawBatch
 from pellucid.scale.partitions import Partitions

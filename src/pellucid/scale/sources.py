@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError
-from pellucid._utils.optional import import_optional
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.cache import CachedPartitions
 from pellucid.scale.partitions import Partitions

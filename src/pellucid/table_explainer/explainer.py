@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pellucid._utils.estimators import Effort, Objective
 from pellucid._utils.notices import UsageError, notice, notices_to, option
-from pellucid._utils.options import Effort, Objective
 from pellucid._utils.texts import Message, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import rule_words
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.encoding import Indicator
 

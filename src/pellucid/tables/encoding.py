@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import rule_words
 from pellucid.tables.columns import Columns, is_numeric
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from pellucid._utils.finite import all_finite
+from pellucid._utils.arrays import all_finite
 from pellucid._utils.numeric_domain import check_weights
 from pellucid._utils.threads import count_threads
 from pellucid.tables.frames import as_table, read_plain_table, table_to_array, with_names

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._utils.finite import all_finite
+from pellucid._utils.arrays import all_finite
 from pellucid._utils.threads import ThreadPool
 
 _MIN_COMPILED_WORK = 100_000

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from pellucid._utils.estimators import store_training_data
 from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
-from pellucid._utils.training_data import store_training_data
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
 from pellucid.tables.dates import date_formats, dates_as_days

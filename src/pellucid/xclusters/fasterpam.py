@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from pellucid._utils.sampling import draw_weighted
+from pellucid._utils.arrays import draw_weighted
 from pellucid._utils.threads import ThreadPool
 from pellucid.xclusters.distances.matrix import largest_entry
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._utils.interrupt import Interrupt
 from pellucid._utils.notices import option
-from pellucid._utils.progress import Progress
+from pellucid._utils.progress import Interrupt, Progress
 from pellucid.xclusters.branch_and_bound import BlockRecord, branch_and_bound
 from pellucid.xclusters.estimators import cluster_with, clusterer_input
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts

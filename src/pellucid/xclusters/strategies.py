@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
+from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import option
-from pellucid._utils.optional import import_optional
 
 Objective = Callable[[int, float], float]
 Stop = Callable[[], bool]

@@ -26,7 +26,7 @@ import numpy as np
 from pellucid._core.exact.subproblem import Branch, Subproblem
 from pellucid._core.exact.subproblem_table import SubproblemTable
 from pellucid._core.kernels import INFINITE_COST
-from pellucid._utils.interrupt import Interrupt
+from pellucid._utils.progress import Interrupt
 
 _TRIAL_INTERVAL = 8
 """Listings of cuts between two trial trees, per listing that the last trial tree needed."""

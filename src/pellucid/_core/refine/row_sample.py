@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.dataset import Dataset
-from pellucid._utils.hashing import mixed
+from pellucid._utils.arrays import mixed
 
 
 def sample_problem(problem: Problem, max_rows: int) -> Problem:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import rule_words
 from pellucid.eop.shapes.base import Rows, ShapeFinder
 from pellucid.eop.shapes.regions import Regions, format_of
 from pellucid.tables.encoding import Indicator

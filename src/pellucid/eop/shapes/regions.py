@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pellucid._utils.rule_words import rule_words
-from pellucid._utils.texts import say
+from pellucid._utils.texts import rule_words, say
 from pellucid.eop.problem import ProjectionView
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Indicator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError, notice, option
-from pellucid._utils.optional import import_optional
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.source import BOM_ENCODING
 

@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import polars as pl
 
+from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError, notice
-from pellucid._utils.optional import import_optional
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.dates import is_midnight
 from pellucid.tables.reading.headers import (

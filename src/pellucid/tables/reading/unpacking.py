@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import IO, Any, NamedTuple
 
+from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError
-from pellucid._utils.optional import import_optional
 from pellucid.tables.reading.limits import errors_of, max_bytes, read_up_to
 from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
 

@@ -1,7 +1,8 @@
-"""Optional packages, and the extras of this package that install them."""
+"""Optional packages and the extras that install them; attributes imported on first use."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -48,7 +49,7 @@ def import_optional(module: str, feature: str, alternative: str | None = None) -
 
     Examples
     --------
-    >>> from pellucid._utils.optional import import_optional
+    >>> from pellucid._utils.imports import import_optional
     >>> import_optional("kneed", "search='two-step'").__name__  # doctest: +SKIP
     'kneed'
     """
@@ -79,7 +80,7 @@ def missing_package(
 
     Examples
     --------
-    >>> from pellucid._utils.optional import missing_package
+    >>> from pellucid._utils.imports import missing_package
     >>> print(missing_package("bayes_opt", "search='bayes'", "search='grid'"))
     search='bayes' requires the package bayesian-optimization; pip install 'pellucid[xclusters]',
     or use search='grid', which works without it
@@ -90,3 +91,41 @@ def missing_package(
         f"{feature} requires the package {_PACKAGES.get(top, top)}",
         hint=f"{command}, or use {alternative}, which works without it" if alternative else command,
     )
+
+
+def lazy_attributes(
+    package: str, modules: Mapping[str, str], requires: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__getattr__`` and ``__dir__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Full name of the package.
+    modules : mapping of str to str
+        For each public name, the module that defines it, relative to the package.
+    requires : mapping of str to str, optional
+        Optional modules that functions require. Without them, a function can be imported, and a
+        call raises an error with the pip command.
+    """
+    requires = requires or {}
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name in requires and is_missing(requires[name]):
+            return _refusal(f"{package}.{name}", requires[name])
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    names = sorted(modules)
+    return get, lambda: names
+
+
+def _refusal(name: str, module: str) -> Callable[..., Any]:
+    """Stands for a function whose optional module is not installed."""
+
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise missing_package(module, name)
+
+    refuse.__doc__ = str(missing_package(module, name))
+    return refuse

@@ -146,3 +146,14 @@ def test_storage_and_threads_do_not_change_the_tree(blobs, centers):
     ]
     assert all(model.tree_ == models[0].tree_ for model in models)
     assert len({model.inertia_ for model in models if model.n_jobs == 1}) <= 2
+
+
+@pytest.mark.filterwarnings("ignore:less than half")
+def test_costs_are_exact_with_very_large_integer_weights():
+    X = np.array([[0, 1], [-1, 0], [2, -1], [0, -1], [-2, 95]])
+    weight = [394585363836971, 31108945684702, 335175907703506, 266036544172775, 227627169318773]
+    labels = [0, 1, 2, 1, 2]
+    greedy = ExGreedy(random_state=0).fit(X, labels, sample_weight=weight)
+    model = ExplainableKMeans(max_conditions=3, random_state=0)
+    model.fit(X, labels, sample_weight=weight)
+    assert model.inertia_ <= greedy.inertia_

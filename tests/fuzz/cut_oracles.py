@@ -58,7 +58,7 @@ class Posed:
         self.centers = np.asarray(model.reference_centers_, dtype=np.float64)
         self.power, self._weights = POWER[case.objective], case.weights[counted]
         total = math.fsum(self._weights)
-        self.are_whole = bool((self._weights == np.rint(self._weights)).all()) and total < 2.0**52
+        self.are_whole = bool((self._weights == np.rint(self._weights)).all()) and total <= 2.0**32
         scale = 1.0 if self.are_whole else 2.0 ** (51 - int(np.frexp(total)[1]))
         self.units = np.rint(self._weights * scale).astype(np.int64)
         self.per_row = 1.0 if self.are_whole else float(self.units.sum() / len(self.units))

@@ -148,7 +148,7 @@ class TreeCase:
         weight = 1.0 if self.weight is None else self.weight
         weight = np.broadcast_to(np.asarray(weight, dtype=np.float64), (len(self.X),))
         total = weight.sum()
-        if total < 2.0**52 and (weight == np.rint(weight)).all():
+        if total <= 2.0**32 and (weight == np.rint(weight)).all():
             return weight
         # Weights are rounded to multiples of a power of two, 2**-51 to 2**-50 of the total.
         unit = np.ldexp(1.0, int(np.frexp(math.fsum(weight))[1]) - 51)

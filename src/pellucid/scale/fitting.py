@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.data.arrays import MAX_COPIES
 from pellucid._core.data.binning import Quantizer
 from pellucid._core.data.dataset import unit_of_moments
 from pellucid._core.data.moments import GroupMoments, bring_to_means
@@ -70,7 +71,7 @@ def find_weight_units(partitions: Partitions, weight: str | None) -> WeightUnits
     check_weights(np.array([largest]), f"weight in column {weight!r}")
     if are_ones:
         return WeightUnits()
-    if are_integers and total < 2.0**52:
+    if are_integers and total <= MAX_COPIES:
         return WeightUnits(1.0, False)
     if np.frexp(total * (1 - 2.0**-30))[1] != np.frexp(total * (1 + 2.0**-30))[1]:
         total = float(partitions.map_raw(ExactWeightTask()))

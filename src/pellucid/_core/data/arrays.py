@@ -22,6 +22,13 @@ _COPIED_ROWS = 2048
 _TWO_STEP_VALUES = 512
 """Values from which on `stable_argsort` is faster in two steps."""
 
+MAX_COPIES = 2.0**32
+"""Total up to which integer weights count as copies of rows.
+
+The cost of a copy is rounded to 2**-61 of the cost of all rows. With more copies, the sum of what
+is lost would be seen.
+"""
+
 
 def row_major(
     X: np.ndarray,
@@ -83,7 +90,8 @@ class Weights:
     are_ones : bool
         Whether every weight is 1.
     are_integers : bool
-        Whether every weight is an integer, so that it is equivalent to repeating the row.
+        Whether every weight is an integer and their total is at most `MAX_COPIES`, so that a weight
+        is equivalent to repeating the row.
     """
 
     units: np.ndarray
@@ -99,7 +107,8 @@ class Weights:
 
     @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:
-        """Integer weights are kept; fractions are rounded to a power of two times an integer.
+        """Integer weights are kept, up to a total of `MAX_COPIES`; others are rounded to a power of
+        two times an integer.
 
         The power of two is between 2**-51 and 2**-50 of the total weight. Rows whose weight is
         rounded to 0 have weight 0 everywhere.
@@ -107,7 +116,7 @@ class Weights:
         if (sample_weight == 1).all():
             return cls.equal(len(sample_weight))
         total = sample_weight.sum()
-        if (sample_weight == np.rint(sample_weight)).all() and total < 2.0**52:
+        if (sample_weight == np.rint(sample_weight)).all() and total <= MAX_COPIES:
             return cls(sample_weight.astype(np.int64), 1.0, sample_weight, False, True)
         if np.frexp(total * (1 - 2.0**-30))[1] != np.frexp(total * (1 + 2.0**-30))[1]:
             total = fsum(sample_weight)  # rounding errors, which depend on the order, would matter

@@ -15,7 +15,7 @@ import pellucid
 ROOT = Path(pellucid.__file__).parent
 
 LAYERS = (
-    ("_version", "_utils"),
+    ("_version", "_utils", "methods"),
     ("tree", "_core.kernels"),
     ("tables", "datasets"),
     ("explanation", "_core.data"),

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from pellucid._utils.imports import lazy_attributes
 from pellucid._version import __version__
+from pellucid.methods import METHODS
 
 if TYPE_CHECKING:
     from pellucid._core.growers.beam import BeamSearch
@@ -91,22 +92,12 @@ if not TYPE_CHECKING:
     __getattr__ = lazy_attributes(
         __name__,
         {
+            **{method.name: "cluster" for method in METHODS},
             "ATEOPClassifier": "eop",
-            "BSIMM": "cluster",
             "BeamSearch": "_core.growers.beam",
-            "EMN": "cluster",
             "EOPClassifier": "eop",
-            "ExGreedy": "cluster",
-            "ExKMC": "cluster",
-            "ExShallow": "cluster",
-            "ExShallowSearch": "cluster",
-            "ExplainableKMeans": "cluster",
             "Explanation": "explanation.explanation",
-            "IMM": "cluster",
             "KMedoids": "xclusters",
-            "OptimalTree": "cluster",
-            "RandomThresholds": "cluster",
-            "SpEx": "cluster",
             "ThresholdTree": "tree",
             "XClusters": "xclusters",
             "explain": "table_explainer.explainer",

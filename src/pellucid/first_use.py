@@ -13,16 +13,15 @@ from numba.core import event
 from scipy import sparse
 
 from pellucid import cluster, eop, xclusters
-from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.kernels.dataset import dense_costs
 from pellucid._utils.progress import Progress
+from pellucid.methods import METHODS, STREAMED
 from pellucid.scale.scan import scan
 from pellucid.xclusters.distances.pairwise import pairwise
 
 _N_ROWS, _N_MANY_ROWS, _N_CLUSTERS = 60, 6000, 4
 
 _Form = Callable[[np.ndarray], Any]
-_Method = tuple[type[Any], dict[str, Any]]  # with its parameters
 
 FORMS: dict[str, _Form] = {
     "float64": np.ascontiguousarray,
@@ -123,40 +122,26 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     """Fits of all tree estimators on data that are stored in a form of `FORMS`."""
     few, many = (FORMS[name](_rows(n)) for n in (_N_ROWS, _N_MANY_ROWS))
     centers = _rows()[:_N_CLUSTERS]
-    more_leaves = {"n_leaves": _N_CLUSTERS + 3}
-    options: list[_Method] = [
-        (cluster.IMM, {}),
-        (cluster.EMN, {"search": BeamSearch(2, 2)}),
-        (cluster.BSIMM, {}),
-        (cluster.ExGreedy, {"search": BeamSearch(2, 2)}),
-        (cluster.ExShallow, {}),
-        (cluster.ExShallowSearch, {}),
-        (cluster.ExKMC, more_leaves),
-        (cluster.SpEx, more_leaves),
-        (cluster.RandomThresholds, {"n_draws": 3}),
-        (cluster.OptimalTree, {}),
-        (cluster.OptimalTree, {"criterion": "surrogate"}),
-        (cluster.ExplainableKMeans, {}),
-        (cluster.ExplainableKMeans, more_leaves),
-        (cluster.ExKMC, {**more_leaves, "polish": "deep"}),
-        (cluster.ExShallow, {"objective": "kmedians"}),
-        (cluster.ExKMC, {**more_leaves, "objective": "kmedians"}),
-    ]
     weights = np.random.default_rng(0).random(_N_ROWS)
-    for method, given in options:
-        model = method(reference=centers, random_state=0, **given)
-        yield partial(_fit_and_predict, model, few, sample_weight=weights)
-    polished: _Method = (cluster.ExKMC, {**more_leaves, "polish": True})
-    for method, given in [*options[:8], polished]:
-        model = method(reference=centers, random_state=0, n_jobs=2, **given)
-        yield partial(_fit_and_predict, model, many)
+    for method in METHODS:
+        for given in method.warm_up:
+            model = method.estimator(reference=centers, random_state=0, **given)
+            yield partial(_fit_and_predict, model, few, sample_weight=weights)
+    for method in METHODS:
+        if method.warm_up_many:
+            given = method.warm_up[0]
+            model = method.estimator(reference=centers, random_state=0, n_jobs=2, **given)
+            yield partial(_fit_and_predict, model, many)
+    more: dict[str, Any] = {"reference": centers, "random_state": 0, "n_leaves": _N_CLUSTERS + 3}
+    polished = cluster.ExKMC(polish=True, n_jobs=2, **more)
+    yield partial(_fit_and_predict, polished, many)
     if sparse.issparse(many):
         # Fewer sparse values are polished as dense rows.
-        model = cluster.ExKMC(reference=centers, random_state=0, polish="deep", **more_leaves)
-        yield partial(_fit_and_predict, model, FORMS[name](_rows(_N_SPARSE_ROWS)))
+        polished = cluster.ExKMC(polish="deep", **more)
+        yield partial(_fit_and_predict, polished, FORMS[name](_rows(_N_SPARSE_ROWS)))
         # Sparse rows are routed by compiled loops once enough of them were predicted.
-        model = cluster.IMM(reference=centers)
-        yield lambda: [model.fit(many).predict(many) for _ in range(20)]
+        routed = cluster.IMM(reference=centers)
+        yield lambda: [routed.fit(many).predict(many) for _ in range(20)]
 
 
 def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
@@ -180,6 +165,6 @@ def fits_of_scans() -> Iterator[Callable[[], Any]]:
     for dtype in (np.float64, np.float32):
         X = _rows(_N_MANY_ROWS).astype(dtype)
         batches = scan(lambda X=X: iter(np.array_split(X, 2)))
-        for method in (cluster.IMM, cluster.ExShallow, cluster.ExKMC):
-            model = method(reference=X[:_N_CLUSTERS].astype(np.float64))
+        for method in STREAMED.values():
+            model = method.estimator(reference=X[:_N_CLUSTERS].astype(np.float64), random_state=0)
             yield partial(model.fit, batches)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid import cluster
 from pellucid._utils.imports import missing_package
 from pellucid._utils.notices import InputError
 from pellucid.export.json import from_json, to_json
+from pellucid.methods import STREAMED
 from pellucid.scale.prediction import predict_source
 from pellucid.scale.scan import scan
 from pellucid.scale.spark import SparkSource
@@ -30,23 +30,12 @@ try:
 except ImportError:
     raise missing_package("pyspark", "pellucid.spark") from None
 
-METHODS = {
-    "imm": "IMM",
-    "emn": "EMN",
-    "exgreedy": "ExGreedy",
-    "exshallow": "ExShallow",
-    "exkmc": "ExKMC",
-    "bsimm": "BSIMM",
-    "explainable": "ExplainableKMeans",
-}
-"""Estimators by the value of `method`."""
-
 
 class _ExplainerParams(Params):
     """Parameters of the estimator and of its model."""
 
     method: Any = Param(
-        Params._dummy(), "method", f"one of {', '.join(METHODS)}", TypeConverters.toString
+        Params._dummy(), "method", f"one of {', '.join(STREAMED)}", TypeConverters.toString
     )
     inputCols: Any = Param(
         Params._dummy(), "inputCols", "columns of numbers", TypeConverters.toListString
@@ -123,7 +112,7 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
 
     Parameters
     ----------
-    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc", "bsimm", "explainable"}, default="imm"
+    method : {"explainable", "exshallow", "exgreedy", "imm", "exkmc", "bsimm", "emn"}, default="imm"
     inputCols : list of str
         Columns of numbers, without missing values.
     predictionCol : str, default="prediction"
@@ -156,8 +145,8 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
 
     def _fit(self, dataset: Any) -> ExplainerModel:
         name = self.getOrDefault(self.method)
-        if name not in METHODS:
-            raise InputError(f"method={name!r} is unknown; use one of {', '.join(METHODS)}")
+        if name not in STREAMED:
+            raise InputError(f"method={name!r} is unknown; use one of {', '.join(STREAMED)}")
         if not self.isSet(self.inputCols):
             raise InputError("inputCols is not set; name the columns to cluster")
         data = scan(
@@ -166,7 +155,7 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
             weight=self._get("weightCol"),
             labels=self._get("labelCol"),
         )
-        estimator = getattr(cluster, METHODS[name])
+        estimator = STREAMED[name].estimator
         model = estimator(reference=self._get("centers"), **self.getOrDefault(self.options))
         fitted = ExplainerModel(from_json(to_json(model.fit(data))))
         self._copyValues(fitted)

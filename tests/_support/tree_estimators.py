@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from pellucid import (
-    BSIMM,
-    EMN,
-    IMM,
-    ExGreedy,
-    ExKMC,
-    ExplainableKMeans,
-    ExShallow,
-    ExShallowSearch,
-    OptimalTree,
-    RandomThresholds,
-    SpEx,
-)
+from pellucid import IMM, ExKMC, ExShallow
 from pellucid.baselines import CUBT, CARTExplainer, KDTreeExplainer
+from pellucid.methods import METHODS
+
+SHORT = {
+    "BSIMM": {"beam_width": 3},
+    "ExShallowSearch": {"goal_cost": 1.1, "max_fits": 5},
+    "ExplainableKMeans": {"effort": "fast"},
+    "RandomThresholds": {"n_draws": 3},
+    "SpEx": {"n_leaves": 6},
+}
+"""Parameters that keep fits short, or that give more leaves than clusters."""
 
 REFERENCE_TREES = [
-    BSIMM(beam_width=3),
+    *(method.estimator(**SHORT.get(method.name, {})) for method in METHODS),
     CARTExplainer(),
     CUBT(n_leaves=6, min_size=2),
-    EMN(),
-    ExGreedy(),
-    ExKMC(),
     ExKMC(base=None, n_leaves=7),
-    ExShallow(),
     ExShallow(polish=True),
-    ExShallowSearch(goal_cost=1.1, max_fits=5),
-    ExplainableKMeans(effort="fast"),
-    IMM(),
     IMM(objective="kmedians"),
     KDTreeExplainer(n_leaves=6),
-    OptimalTree(),
-    RandomThresholds(n_draws=3),
-    SpEx(n_leaves=6),
 ]
 """Estimators that explain a clustering; all are set to random_state 0 by `fresh`."""
 

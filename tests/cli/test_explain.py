@@ -17,18 +17,14 @@ from typer.testing import CliRunner
 
 import pellucid
 from pellucid import (
-    BSIMM,
-    EMN,
     IMM,
-    ExGreedy,
     ExKMC,
     ExplainableKMeans,
-    ExShallow,
-    SpEx,
     metrics,
 )
 from pellucid.cli import replacing
 from pellucid.cli.app import app
+from pellucid.methods import BY_WORD
 
 NAMES = ["age", "income", "tenure", "visits"]
 IGNORED = "ignored code: looks like an ID (--columns to use it)"
@@ -119,23 +115,16 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "model"),
-    [
-        ("exshallow", ExShallow(6, random_state=1)),
-        ("exgreedy", ExGreedy(6, random_state=1)),
-        ("imm", IMM(6, random_state=1)),
-        ("exkmc", ExKMC(6, n_leaves=9, random_state=1)),
-        ("explainable", ExplainableKMeans(6, n_leaves=9, effort="fast", random_state=1)),
-        ("bsimm", BSIMM(6, random_state=1)),
-        ("emn", EMN(6, random_state=1)),
-        ("spex", SpEx(6, n_leaves=9, random_state=1)),
-    ],
-)
-def test_the_file_written_is_the_input_with_the_labels(data, table, method, model):
+@pytest.mark.parametrize("method", BY_WORD)
+def test_the_file_written_is_the_input_with_the_labels(data, table, method):
     output = data / "labels.csv"
-    leaves = ["--leaves", 9] if method in ("exkmc", "explainable", "spex") else []
-    fast = FAST if method == "explainable" else ()
+    known = BY_WORD[method].options
+    parameters = {"n_leaves": 9} if "leaves" in known else {}
+    if "effort" in known:
+        parameters["effort"] = "fast"
+    model = BY_WORD[method].estimator(6, random_state=1, **parameters)
+    leaves = ["--leaves", 9] if "leaves" in known else []
+    fast = FAST if "effort" in known else ()
     arguments = ["-k", 6, "--method", method, *leaves, "--seed", 1, *AS_GIVEN, "--output", output]
     result = explain(data / "data.parquet", *arguments, *fast)
     assert result.exit_code == 0, result.stderr
@@ -372,7 +361,7 @@ def test_missing_values_are_dropped_filled_in_or_refused(tmp_path):
 def test_leaves_are_for_exkmc_only_and_not_fewer_than_clusters(data):
     assert_fails(
         explain(data / "data.csv", "--method", "exshallow", "--leaves", 9),
-        "error: --leaves requires --method exkmc, explainable or spex; exshallow makes one leaf "
+        "error: --leaves requires --method explainable, exkmc or spex; exshallow makes one leaf "
         "per cluster",
         code=2,
     )

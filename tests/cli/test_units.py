@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from _support.extended import seeds
 from pellucid.cli.app import app
-from pellucid.table_explainer.arguments import METHODS, MethodOptions
+from pellucid.table_explainer.arguments import MethodOptions
 from pellucid.table_explainer.clustering import cluster_rows
 from pellucid.table_explainer.fitting import fit_tree
 from pellucid.table_explainer.preparing import prepare
@@ -60,12 +60,6 @@ def test_what_is_clustered_is_scaled_once():
     codes = np.unique(np.delete(prepared.Z, numbers, axis=1)).tolist()
     assert codes == [0.0, pytest.approx(np.sqrt(0.5))]
     assert prepared.Z is prepared.Z
-
-
-def test_every_method_has_a_name_on_the_command_line():
-    from pellucid.cli.options import Method
-
-    assert {method.value for method in Method} == set(METHODS)
 
 
 def run(*arguments):

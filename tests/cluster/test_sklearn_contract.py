@@ -12,38 +12,22 @@ import pellucid.eop
 from _support.extended import EXTENDED
 from _support.references import check_weights_are_repetitions
 from _support.sklearn_checks import expected_failures
-from pellucid import (
-    BSIMM,
-    EMN,
-    IMM,
-    ExGreedy,
-    ExKMC,
-    ExplainableKMeans,
-    ExShallow,
-    ExShallowSearch,
-    KMedoids,
-    OptimalTree,
-    RandomThresholds,
-    SpEx,
-    XClusters,
-)
+from pellucid import IMM, ExGreedy, ExKMC, ExShallow, KMedoids, XClusters
+from pellucid.methods import METHODS
 
 pytestmark = pytest.mark.slow
 
-ESTIMATORS = [
-    BSIMM(beam_width=3),
-    ExplainableKMeans(effort="fast"),
-    IMM(),
-    ExGreedy(search="beam"),
-    ExShallow(polish=True),
-    ExShallowSearch(goal_cost=IMM(), goal_size=2.0, max_fits=10),
-    ExKMC(),
-    ExKMC(base=ExShallow()),
-    RandomThresholds(n_draws=3),
-    SpEx(),
-    EMN(),
-    OptimalTree(criterion="surrogate"),
-]
+PARAMETERS = {
+    "BSIMM": {"beam_width": 3},
+    "ExGreedy": {"search": "beam"},
+    "ExShallow": {"polish": True},
+    "ExShallowSearch": {"goal_cost": IMM(), "goal_size": 2.0, "max_fits": 10},
+    "ExplainableKMeans": {"effort": "fast"},
+    "OptimalTree": {"criterion": "surrogate"},
+    "RandomThresholds": {"n_draws": 3},
+}
+ESTIMATORS = [method.estimator(**PARAMETERS.get(method.name, {})) for method in METHODS]
+ESTIMATORS.append(ExKMC(base=ExShallow()))
 ELSEWHERE = [KMedoids(), XClusters()]  # checked in test_kmedoids.py and test_xclusters.py
 OTHER_OBJECTIVE = [
     clone(model).set_params(objective="kmedians") for model in (ExGreedy(), IMM(), ExKMC())

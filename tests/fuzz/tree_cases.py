@@ -11,22 +11,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from pellucid import (
-    BSIMM,
-    EMN,
-    IMM,
-    BeamSearch,
-    ExGreedy,
-    ExKMC,
-    ExplainableKMeans,
-    ExShallow,
-    ExShallowSearch,
-    KMedoids,
-    OptimalTree,
-    RandomThresholds,
-    SpEx,
-)
+from pellucid import BeamSearch, ExGreedy, KMedoids
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from pellucid.methods import METHODS
 
 from .numbers import (
     STORAGES,
@@ -73,38 +60,38 @@ def _flagship(rng, k):
     return drawn
 
 
-ESTIMATORS = {
-    "BSIMM": (BSIMM, lambda rng, k: {"beam_width": int(rng.integers(1, 5))}),
+DRAWS: dict[str, Any] = {
+    "BSIMM": lambda rng, k: {"beam_width": int(rng.integers(1, 5))},
+    "EMN": _search,
+    "ExGreedy": _search,
+    "ExKMC": lambda rng, k: {
+        **_leaves(rng, k),
+        "base": [None, "imm", ExGreedy()][rng.integers(3)],
+    },
+    "ExShallow": lambda rng, k: {
+        **_search(rng, k),
+        "depth_penalty": float(rng.choice([0, 0.03, 1])),
+    },
+    "ExShallowSearch": lambda rng, k: {
+        "goal_cost": 1 + float(rng.random()),
+        "max_fits": int(rng.integers(1, 6)),
+    },
+    "ExplainableKMeans": _flagship,
+    "IMM": _search,
+    "OptimalTree": lambda rng, k: {
+        "criterion": str(rng.choice(["mistakes", "mistakes", "surrogate"]))
+    },
+    "RandomThresholds": lambda rng, k: {
+        "n_draws": int(rng.integers(1, 4)),
+        "method": str(rng.choice(["makarychev-shan", "gamlath"])),
+    },
+    "SpEx": _leaves,
+}
+
+ESTIMATORS: dict[str, Any] = {
     "CARTExplainer": (CARTExplainer, _leaves),
-    "EMN": (EMN, _search),
-    "ExGreedy": (ExGreedy, _search),
-    "ExKMC": (
-        ExKMC,
-        lambda rng, k: {**_leaves(rng, k), "base": [None, "imm", ExGreedy()][rng.integers(3)]},
-    ),
-    "ExShallow": (
-        ExShallow,
-        lambda rng, k: {**_search(rng, k), "depth_penalty": float(rng.choice([0, 0.03, 1]))},
-    ),
-    "ExShallowSearch": (
-        ExShallowSearch,
-        lambda rng, k: {"goal_cost": 1 + float(rng.random()), "max_fits": int(rng.integers(1, 6))},
-    ),
-    "ExplainableKMeans": (ExplainableKMeans, _flagship),
-    "IMM": (IMM, _search),
     "KDTreeExplainer": (KDTreeExplainer, _leaves),
-    "OptimalTree": (
-        OptimalTree,
-        lambda rng, k: {"criterion": str(rng.choice(["mistakes", "mistakes", "surrogate"]))},
-    ),
-    "RandomThresholds": (
-        RandomThresholds,
-        lambda rng, k: {
-            "n_draws": int(rng.integers(1, 4)),
-            "method": str(rng.choice(["makarychev-shan", "gamlath"])),
-        },
-    ),
-    "SpEx": (SpEx, _leaves),
+    **{m.name: (m.estimator, DRAWS.get(m.name, lambda rng, k: {})) for m in METHODS},
 }
 """Class of each estimator, and a function that draws its own parameters for k clusters."""
 

@@ -13,7 +13,8 @@ from pellucid._utils.notices import notice
 from pellucid.cli.output import cost_change, open_console, plain_table, show_line
 from pellucid.cli.progress import working
 from pellucid.cli.writing import draw
-from pellucid.table_explainer.arguments import ANY_LEAVES, METHODS, MethodOptions, read_number
+from pellucid.methods import BY_WORD
+from pellucid.table_explainer.arguments import MethodOptions, read_number
 from pellucid.table_explainer.clustering import Clustering, cluster_rows, report_number
 from pellucid.table_explainer.fitting import fit_tree
 from pellucid.table_explainer.preparing import PreparedTable, prepare
@@ -59,17 +60,19 @@ def compare(
 ) -> None:
     """Explain the same clusters by every method and compare cost, size and time."""
     prepared, clustering = read_clusters(file, seed=seed, objective=objective, **data)
-    methods = dict(METHODS)
+    methods = dict(BY_WORD)
     if objective == "kmedians":
-        notice(f"{methods.pop('explainable')} is skipped: it minimises the k-means cost")
+        for word, method in BY_WORD.items():
+            if "objective" not in method.options:
+                notice(f"{methods.pop(word).name} is skipped: it minimises the k-means cost")
     found = {}
     with working("methods", len(methods)) as step:
-        for method, name in methods.items():
-            step(name)
+        for word, method in methods.items():
+            step(method.name)
             begin = time.perf_counter()
-            options = MethodOptions(leaves if method in ANY_LEAVES else None, objective)
-            fitted = fit_tree(prepared, clustering, method, options, seed=seed)
-            found[name] = (fitted, time.perf_counter() - begin)
+            options = MethodOptions(leaves if "leaves" in method.options else None, objective)
+            fitted = fit_tree(prepared, clustering, word, options, seed=seed)
+            found[method.name] = (fitted, time.perf_counter() - begin)
     order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
     if as_json:
         rows = [{"method": n, **found[n][0].measures(), "seconds": found[n][1]} for n in order]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from pellucid.methods import BY_WORD
 
 DATA, CLUSTERS, TREE, FILES = "Data", "Clusters", "Tree", "Files to write"
 NAMES = "A,B,C"
@@ -247,24 +249,17 @@ ObjectiveOption = Annotated[
 # Tree
 
 
-class Method(StrEnum):
-    """Names of the methods on the command line."""
-
-    explainable = "explainable"
-    exshallow = "exshallow"
-    exgreedy = "exgreedy"
-    imm = "imm"
-    exkmc = "exkmc"
-    bsimm = "bsimm"
-    emn = "emn"
-    spex = "spex"
+if TYPE_CHECKING:
+    Method = StrEnum
+else:
+    Method = StrEnum("Method", {word: word for word in BY_WORD})
 
 
 MethodOption = Annotated[
     Method | None,
     option(
         metavar="NAME",
-        text=f"How the tree is built: {', '.join(method.value for method in Method)}. Default: "
+        text=f"How the tree is built: {', '.join(BY_WORD)}. Default: "
         "explainable, which finds the tree of lowest cost; with --labels spex, which uses only "
         "the labels; with --objective kmedians or --polish exshallow. See pellucid compare.",
         group=TREE,

@@ -32,6 +32,7 @@ from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, label_text, leaf_rules
+from pellucid.methods import STREAMED, one_of
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import Reference, find_reference
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
@@ -254,8 +255,8 @@ class BaseThresholdTree(
         """Raise an error if the method, or a parameter, cannot be used on a scan."""
         if type(self)._grow_partitions is BaseThresholdTree._grow_partitions:
             raise ValueError(
-                f"{type(self).__name__} needs all rows in memory; on a scan, use IMM, EMN, BSIMM, "
-                "ExGreedy, ExShallow, ExKMC or ExplainableKMeans"
+                f"{type(self).__name__} needs all rows in memory; on a scan, use "
+                f"{one_of(method.name for method in STREAMED.values())}"
             )
         if self._objective != "kmeans":
             raise ValueError(

@@ -10,35 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pellucid._utils.notices import UsageError, option
+from pellucid.methods import BY_WORD, one_of
 
 SCALES = ("auto", "standard", "robust", "log", "rank", "none")
 MISSING = ("auto", "drop", "median", "error")
 OUTLIERS = ("auto", "keep")
 
-METHODS = {
-    "explainable": "ExplainableKMeans",
-    "exshallow": "ExShallow",
-    "exgreedy": "ExGreedy",
-    "imm": "IMM",
-    "exkmc": "ExKMC",
-    "bsimm": "BSIMM",
-    "emn": "EMN",
-    "spex": "SpEx",
-}
-
-ANY_LEAVES = ("exkmc", "explainable", "spex")
-"""Methods with a variable number of leaves."""
-
-_FOR_A_REFERENCE = tuple(method for method in METHODS if method != "explainable")
-_SUPPORTED_BY = {
-    "leaves": ANY_LEAVES,
-    "objective": _FOR_A_REFERENCE,
-    "polish": _FOR_A_REFERENCE,
-    "depth_penalty": ("exshallow", "explainable"),
-    "max_depth": ("explainable",),
-    "max_conditions": ("explainable",),
-    "effort": ("explainable",),
-}
 _WHY_NOT = {
     "leaves": "{method} makes one leaf per cluster",
     "objective": "{method} minimises the k-means cost",
@@ -98,11 +75,10 @@ class MethodOptions:
     def check(self, method: str) -> None:
         """Fail if the method does not support a parameter, or if two parameters conflict."""
         for name in self.given():
-            if method not in (supported := _SUPPORTED_BY[name]):
+            if name not in BY_WORD[method].options:
                 why = _WHY_NOT.get(name, "{method} does not support it").format(method=method)
-                raise UsageError(
-                    f"{option(name)} requires {option('method', _listed(supported))}; {why}"
-                )
+                others = one_of(word for word, m in BY_WORD.items() if name in m.options)
+                raise UsageError(f"{option(name)} requires {option('method', others)}; {why}")
         if self.objective != "kmeans" and self.polish != "no":
             raise UsageError(
                 f"{option('polish')} minimises the k-means cost; remove it with "
@@ -119,10 +95,6 @@ class MethodOptions:
             )
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
 def check_method(
     method: str | None,
     options: MethodOptions,
@@ -130,10 +102,8 @@ def check_method(
     has_labels: bool,
 ) -> str:
     """The method to use; conflicting options are an error, before the table is read."""
-    if method is not None and method not in METHODS:
-        raise UsageError(
-            f"{option('method')} is {method!r}", hint=f"use one of {', '.join(METHODS)}"
-        )
+    if method is not None:
+        check_choice("method", method, tuple(BY_WORD))
     chosen = method or default_method(has_labels, options)
     options.check(chosen)
     check_number(number, has_labels, options)

@@ -17,7 +17,8 @@ from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.texts import Message, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
-from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
+from pellucid.methods import BY_WORD
+from pellucid.table_explainer.arguments import MethodOptions, check_method, read_number
 from pellucid.table_explainer.checks import find_problems, has_small_cluster
 from pellucid.table_explainer.clustering import (
     Clustering,
@@ -382,7 +383,7 @@ def explain_source(
     has_labels = preparation.get("labels") is not None
     name = check_method(method, options, number, has_labels)
     if has_labels and method is None:
-        notice(Message("treeByLabels", method=METHODS[name], option=option("method")))
+        notice(Message("treeByLabels", method=BY_WORD[name].name, option=option("method")))
     prepared = prepare(source, **preparation)
     prepared, clustering = cluster_rows(
         prepared, number, seed=seed, objective=options.objective, outliers=outliers

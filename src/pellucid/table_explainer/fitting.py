@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid import cluster, metrics
+from pellucid import metrics
 from pellucid._utils.notices import impure_rules_allowed
 from pellucid.explanation.explanation import Explanation
-from pellucid.table_explainer.arguments import METHODS, MethodOptions
+from pellucid.methods import BY_WORD
+from pellucid.table_explainer.arguments import MethodOptions
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.encoding import Indicator
@@ -137,13 +138,13 @@ def fit_tree(
     clustering : Clustering
         Of the rows of `prepared`.
     method : str
-        A key of `METHODS`.
+        A key of `BY_WORD`.
     options : MethodOptions
     seed : int
     """
     options.check_leaves(clustering.n_clusters, "k" if prepared.labels is None else "labels")
     reference, y = clustering.as_parameters()
-    estimator = getattr(cluster, METHODS[method])
+    estimator = BY_WORD[method].estimator
     model = estimator(reference=reference, random_state=seed, **options.parameters())
     with impure_rules_allowed():
         model.fit(prepared.Z, y)

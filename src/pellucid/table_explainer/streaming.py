@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid import cluster
 from pellucid._utils.notices import (
     InputError,
     UsageError,
@@ -23,8 +22,9 @@ from pellucid._utils.notices import (
     option,
 )
 from pellucid._utils.texts import Message
+from pellucid.methods import STREAMED
 from pellucid.scale.scan import scan
-from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
+from pellucid.table_explainer.arguments import MethodOptions, check_method, read_number
 from pellucid.table_explainer.checks import find_problems
 from pellucid.table_explainer.column_names import match_names, one_name
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
@@ -34,9 +34,6 @@ from pellucid.table_explainer.roles import as_category
 from pellucid.tables.columns import Columns
 from pellucid.tables.reading.files import source_of
 from pellucid.tables.reading.large_files import LargeTable
-
-STREAMED = ("explainable", "exshallow", "exgreedy", "imm", "exkmc", "bsimm", "emn")
-"""Methods whose tree can be grown in batches."""
 
 SAMPLE_ROWS = 100_000
 """Rows of the sample, at most."""
@@ -189,7 +186,7 @@ def explain_large(
         labels = one_name(labels, [*table.columns, *table.others], "labels")
     name = choose_streamed(method, options, read_number(k), labels is not None)
     if method is None and labels is not None:
-        notice(Message("treeBy", method=METHODS[name], option=option("method")))
+        notice(Message("treeBy", method=STREAMED[name].name, option=option("method")))
     for parameter, value in (("categorical", categorical), ("profile", profile)):
         if value is not None:
             raise needs_memory(parameter)
@@ -284,7 +281,7 @@ def _fit_all(
     batches = _Batches(table, prepared, missing)
     has_labels = prepared.labels is not None
     data = scan(batches, batches.names, labels="label" if has_labels else None, memory=memory // 2)
-    estimator = getattr(cluster, METHODS[method])
+    estimator = STREAMED[method].estimator
     model = estimator(reference=clustering.reference, random_state=seed, **options.parameters())
     with impure_rules_allowed():
         model.fit(data)

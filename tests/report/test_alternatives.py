@@ -17,8 +17,8 @@ from _support.extended import examples
 from pellucid import IMM, ExKMC, ExShallow
 from pellucid.metrics import normalized_partition_cost
 from pellucid.report import alternatives, report_html
+from pellucid.report.alternatives import pruned_trees
 from pellucid.report.profiles import short
-from pellucid.report.pruning import pruned_trees
 from pellucid.tree import TreeBuilder
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pellucid._utils.imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from pellucid.report.reading import read_cluster_names
+    from pellucid.report.page import read_cluster_names
     from pellucid.report.writing import report_html, write_report
 
 __all__ = [
@@ -21,7 +21,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_attributes(
         __name__,
         {
-            "read_cluster_names": "reading",
+            "read_cluster_names": "page",
             "report_html": "writing",
             "write_report": "writing",
         },

@@ -1,4 +1,4 @@
-"""Facts about each cluster, and the columns that show them."""
+"""Facts about each cluster, the columns that show them, and the few rows in a page."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.columns import Column, clipped
+from pellucid.report.columns import Column, NumberColumn, clipped, word
 from pellucid.report.profiles import Profile, short
-from pellucid.report.sample import typical_rows, written_row
 
 MOST_COLUMNS = 16
 """Columns with distributions, unless the model uses more."""
@@ -18,8 +17,11 @@ MOST_COLUMNS = 16
 MOST_ASKED = 24
 """Maximum number of columns with distributions."""
 
-MOST_NAMES = 500
-"""Columns of the data whose names are all in the page, so that a whole row can be pasted."""
+_FEW = 20
+"""Minimum number of sampled rows per cluster."""
+
+_CANDIDATES = 5000
+"""Rows of a cluster among which the typical ones are looked for."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,6 @@ def choose_columns(
     return PageColumns([kept[c] for c in chosen], {c: i for i, c in enumerate(chosen)}, n_shown)
 
 
-def data_names(names: Sequence[str]) -> list[str]:
-    """Names of all columns, unless they are too many."""
-    return [clipped(name) for name in names] if len(names) <= MOST_NAMES else []
-
-
 def cluster_facts(
     position: np.ndarray, n_clusters: int, shown: list[Profile], n_typical: int
 ) -> list[dict[str, Any]]:
@@ -131,14 +128,76 @@ def cluster_facts(
     counts = [profile.counts(position, n_clusters) for profile in shown]
     means = [p.means(position, n_clusters) if p.is_number else None for p in shown]
     apart = [p.differences(position, n_clusters, m) for p, m in zip(shown, means)]
-    typical = typical_rows(shown, position, n_clusters, n_typical) if n_typical else None
+    typical = _typical_rows(shown, position, n_clusters, n_typical) if n_typical else None
     return [
         {
             "rows": int(sizes[c]),
             "apart": [short(away[c], 3) for away in apart],
             "means": [None if m is None else [short(m[0][c], 8), short(m[1][c], 8)] for m in means],
             "counts": [table[c] for table in counts],
-            "typical": [] if typical is None else [written_row(shown, r) for r in typical[c]],
+            "typical": [] if typical is None else [_written_row(shown, r) for r in typical[c]],
         }
         for c in range(n_clusters)
     ]
+
+
+def sample_rows(cluster: np.ndarray, n_clusters: int, most: int) -> np.ndarray:
+    """Up to `most` rows, all clusters among them, in their order; the same for the same data."""
+    n = len(cluster)
+    if n <= most:
+        return np.arange(n)
+    random = np.random.default_rng(0)
+    few = min(_FEW, most // max(n_clusters, 1))
+    chosen = [random.permutation(np.flatnonzero(cluster == c))[:few] for c in range(n_clusters)]
+    kept = np.concatenate(chosen)
+    rest = random.permutation(np.setdiff1d(np.arange(n), kept))[: most - len(kept)]
+    return np.sort(np.concatenate([kept, rest]))
+
+
+def values_of(profile: Profile, rows: np.ndarray, *, digits: int = 5) -> list[Any]:
+    """Values of some rows of a column: numbers, or positions of categories."""
+    column = profile.column
+    if isinstance(column, NumberColumn):
+        return [short(v, digits) for v in column.numbers[rows].tolist()]
+    return column.codes[rows].tolist()
+
+
+def _typical_rows(
+    profiles: list[Profile], cluster: np.ndarray, n_clusters: int, most: int
+) -> list[np.ndarray]:
+    """By cluster, the rows nearest to its middle.
+
+    The middle is the mean of each column of numbers, in standard deviations, and the most
+    frequent category.
+    """
+    random = np.random.default_rng(0)
+    found = []
+    for c in range(n_clusters):
+        rows = np.flatnonzero(cluster == c)
+        if len(rows) > _CANDIDATES:
+            rows = np.sort(random.choice(rows, _CANDIDATES, replace=False))
+        distance = np.zeros(len(rows))
+        for profile in profiles if len(rows) else []:
+            column = profile.column
+            if isinstance(column, NumberColumn):
+                numbers = column.numbers[rows]
+                middle = np.nanmean(numbers) if np.isfinite(numbers).any() else 0.0
+                away = (numbers - middle) / (profile.spread or 1.0)
+                distance += np.nan_to_num(away, nan=3.0) ** 2
+            else:
+                codes = column.codes[rows]
+                distance += codes != np.bincount(codes).argmax()
+        found.append(rows[np.argsort(distance, kind="stable")[:most]])
+    return found
+
+
+def _written_row(profiles: list[Profile], row: int) -> list[Any]:
+    """One row for display: rounded numbers and names of categories."""
+    cells: list[Any] = []
+    for column in (profile.column for profile in profiles):
+        if isinstance(column, NumberColumn):
+            cells.append(short(float(column.numbers[row]), 12))
+        else:
+            code, values = int(column.codes[row]), column.values
+            cells.append(word(values[code]) if code < len(values) else "other")
+    return cells

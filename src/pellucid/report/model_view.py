@@ -11,8 +11,13 @@ import numpy as np
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
-from pellucid.report.alternatives import KINDS, AlternativeTree, AlternativeTrees, other_trees
-from pellucid.report.pruning import pruned_trees
+from pellucid.report.alternatives import (
+    KINDS,
+    AlternativeTree,
+    AlternativeTrees,
+    other_trees,
+    pruned_trees,
+)
 from pellucid.report.trees import TreeCandidate, agreement_and_purity, counted, with_tree
 from pellucid.tables.validation import read_X
 from pellucid.tree import ThresholdTree

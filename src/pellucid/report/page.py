@@ -10,8 +10,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from html import escape
 from importlib.resources import files
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from pellucid._utils.texts import current_language, rule_words, say
@@ -45,6 +48,9 @@ form-action 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-sr
 </html>
 """
 
+_PAYLOAD = re.compile(r'<script type="application/json" id="payload">(.*?)</script>', re.DOTALL)
+_MOST_BYTES = 50_000_000
+"""Size of a report that is read."""
 
 _LONGEST_RULE = 5000
 """Characters of a rule that are shown without scripts."""
@@ -95,3 +101,43 @@ def _rules(payload: dict[str, Any]) -> str:
         rule = escape(clipped(words, _LONGEST_RULE) or rule_words().never)
         lines.append(f"<dt>{name}</dt><dd>{rule}</dd>")
     return "".join(lines)
+
+
+def read_cluster_names(path: str | PathLike[str]) -> dict[str, str | None]:
+    """Names of the clusters in a report, also in a copy that was saved with other names.
+
+    Parameters
+    ----------
+    path : path-like
+        An HTML file of :func:`write_report`, or a copy that the page has saved.
+
+    Returns
+    -------
+    dict of str to str or None
+        Name by label, in the order of the clusters; None for a cluster without a name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import IMM
+    >>> from pellucid.report import read_cluster_names
+    >>> X = load_iris().data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = f"{folder}/iris.html"
+    ...     _ = IMM(3, random_state=0).fit(X).report(file, cluster_names={0: "small petals"})
+    ...     read_cluster_names(file)
+    {'0': 'small petals', '1': None, '2': None}
+    """
+    path = Path(path)
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"{path} is too large for a report")
+    found = _PAYLOAD.search(path.read_text(encoding="utf-8", errors="replace"))
+    try:
+        clusters = json.loads(found.group(1))["clusters"] if found else None
+        names = {str(cluster["label"]): cluster["name"] for cluster in clusters or ()}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        names = {}
+    if not names or not all(name is None or isinstance(name, str) for name in names.values()):
+        raise ValueError(f"{path} is not a report of pellucid")
+    return names

@@ -3,96 +3,90 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pellucid.report.cluster_names import Names
-from pellucid.report.columns import CategoryColumn, NumberColumn, Table, clipped
-from pellucid.report.data_notes import DataNotes
-from pellucid.report.facts import PageColumns, choose_columns, cluster_facts, data_names
+from pellucid.report.columns import CategoryColumn, NumberColumn, Table
+from pellucid.report.facts import (
+    PageColumns,
+    choose_columns,
+    cluster_facts,
+    sample_rows,
+    values_of,
+)
+from pellucid.report.head import PageOptions, reference_word
 from pellucid.report.model_view import Choice, Subject
-from pellucid.report.privacy import hide_small, notes_without_values, without_rows
-from pellucid.report.profiles import Profile
-from pellucid.report.provenance import describe_making, reference_word
-from pellucid.report.sample import sample_rows, values_of
-from pellucid.report.split_histograms import split_histograms
-from pellucid.report.table_facts import find_table_facts
-from pellucid.report.trees import TreeCandidate, describe_dialects, describe_tree
-from pellucid.report.trends import describe_trends
+from pellucid.report.privacy import hide_small, without_rows
+from pellucid.report.profiles import Profile, short
+from pellucid.report.trees import (
+    TreeCandidate,
+    describe_dialects,
+    describe_tree,
+    split_histograms,
+)
+from pellucid.xclusters.series.series import read_fitted_series
 
 _MOST_CHARACTERS = 500_000
 """Length of all trees of a page together."""
 
-
 _LONGEST_MODEL = 300_000
 """Length of the model file in a page, at the most."""
+
+_MOST_TIMES = 160
+"""Points of a line; of more times, every so-many-th."""
 
 
 def make_payload(
     subject: Subject,
     X: Any,
+    page: PageOptions,
     *,
-    title: str | None = None,
-    rows: str = "rows",
-    reference: str | None = None,
     trade_off: Any = "auto",
-    max_points: int = 2000,
-    n_typical: int = 3,
     series: Any = None,
     times: Any = None,
-    made: dict[str, str] | None = None,
-    notes: DataNotes | None = None,
-    cluster_names: Names | None = None,
 ) -> dict[str, Any]:
     """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
-    explanation = subject.explanation
-    notes = notes or DataNotes()
+    explanation, fitted = subject.explanation, subject.fitted
     table = Table(X, explanation)
-    n_clusters = len(explanation.cluster_names_)
+    labels = explanation.cluster_names_.tolist()
+    n_clusters = len(labels)
     choice = subject.trees(trade_off)
-    is_private = not max_points and not n_typical
-    columns = _columns(table, explanation, choice, n_clusters, is_private)
-    notes = notes_without_values(notes) if is_private else notes
-    if notes.table is None:
-        notes = replace(notes, table=find_table_facts(table.names, table.read, table.n_rows))
+    columns = _columns(table, explanation, choice, n_clusters, page.is_private)
     profiles = {p.column.name: p for p in columns.profiles}
     categories = [p.column for p in columns.profiles if isinstance(p.column, CategoryColumn)]
     values = {column.name: column.values for column in categories}
-    points = sample_rows(choice.trees[choice.own].position, n_clusters, max_points)
+    points = sample_rows(choice.trees[choice.own].position, n_clusters, page.max_points)
 
     def describe(candidate: TreeCandidate) -> dict[str, Any]:
         position = candidate.position
-        facts = cluster_facts(position, n_clusters, columns.shown, n_typical)
+        facts = cluster_facts(position, n_clusters, columns.shown, page.n_typical)
         described = describe_tree(candidate, explanation, columns.place, values)
         names = explanation.tree_columns_
-        histograms = split_histograms(candidate, names, profiles, is_private=is_private)
+        histograms = split_histograms(candidate, names, profiles, is_private=page.is_private)
         for split, histogram in histograms.items():
             described["nodes"][split]["histogram"] = histogram
         return {
             **described,
-            "clusters": hide_small(facts) if is_private else facts,
+            "clusters": hide_small(facts) if page.is_private else facts,
             "points": position[points].tolist(),
         }
 
     trees, own = _affordable(choice, describe)
     used = {name for c in choice.trees for name in table.ask(c.tree, explanation.tree_columns_)}
     return {
-        "format": 1,
-        "title": clipped(title) if title else None,
-        "method": explanation.method_,
-        "reference": reference or reference_word(subject.fitted),
-        "rows": table.n_rows,
-        "rowsAre": clipped(rows),
-        "columnsInData": len(table.names),
-        "clusters": (cluster_names or Names()).describe(explanation.cluster_names_.tolist()),
-        "columns": columns.describe(used, lambda profile: _fill(explanation, profile)),
-        "dataNames": data_names(table.names),
-        "objective": getattr(subject.fitted, "objective", "kmeans"),
+        **page.page_head(
+            method=explanation.method_,
+            reference=page.reference or reference_word(fitted),
+            n_rows=table.n_rows,
+            names=table.names,
+            labels=labels,
+            columns=columns.describe(used, lambda profile: _fill(explanation, profile)),
+        ),
+        "objective": getattr(fitted, "objective", "kmeans"),
         # The model file lists all categories, also rare ones.
-        "model": None if is_private else _model(explanation),
-        "sqlDialects": describe_dialects(explanation.cluster_names_.tolist()),
+        "model": None if page.is_private else _model(explanation),
+        "sqlDialects": describe_dialects(labels),
         "trees": trees,
         "own": own,
         "steps": choice.steps if len(trees) > 1 else {"kinds": [], "sample": None},
@@ -101,10 +95,9 @@ def make_payload(
             "values": [values_of(p, points) for p in columns.shown],
         },
         "trends": None
-        if series is None or is_private
-        else describe_trends(subject.fitted, series, times),
-        "made": {**describe_making(subject.fitted, explanation.method_), **(made or {})},
-        **notes.describe(),
+        if series is None or page.is_private
+        else _describe_trends(fitted, series, times),
+        **page.page_end(fitted, explanation.method_, table.names, table.read, table.n_rows),
     }
 
 
@@ -163,3 +156,36 @@ def _fill(explanation: Any, profile: Profile) -> Any:
         return float(value)
     values = column.values
     return values.index(value) if value in values else len(values)
+
+
+def _describe_trends(model: Any, series: Any, times: Any) -> dict[str, Any]:
+    """Series of each cluster for the page: its medoid and the range of its middle half."""
+    lines, times = read_fitted_series(model, series, times)
+    n_times = max(map(len, lines))
+    if times is not None and len(times) < n_times:
+        raise ValueError(f"{len(times)} times, but there are series of {n_times} values")
+    first, last = (0, n_times - 1) if times is None else (times[0], times[n_times - 1])
+    is_even = all(len(one) == n_times for one in lines)
+    table = np.array(lines) if is_even else None
+    clusters = []
+    for cluster, medoid in enumerate(model.medoid_indices_.tolist()):
+        entry: dict[str, Any] = {"medoid": _thinned(lines[medoid], n_times)}
+        members = np.flatnonzero(model.labels_ == cluster)
+        if table is not None and len(members) > 1:
+            low, high = np.nanquantile(table[members], [0.25, 0.75], axis=0)
+            entry["low"], entry["high"] = _thinned(low, n_times), _thinned(high, n_times)
+        clusters.append(entry)
+    return {"first": _moment(first), "last": _moment(last), "clusters": clusters}
+
+
+def _thinned(line: np.ndarray, n_times: int) -> list[Any]:
+    step = max(1, -(-n_times // _MOST_TIMES))
+    return [short(value, 4) for value in line[::step].tolist()]
+
+
+def _moment(time: Any) -> str:
+    """Display text of a time; a date without a time of day."""
+    text = str(time)
+    for ending in ("T00:00:00", " 00:00:00"):
+        text = text.partition(ending)[0]
+    return text

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.report.columns import CategoryColumn, Column, NumberColumn
-from pellucid.report.data_notes import DataNotes
+from pellucid.report.table_facts import DataNotes
 
 MIN_ROWS = 10
 """Rows of a group of which anything but the number of rows is shown."""

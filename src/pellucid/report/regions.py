@@ -1,114 +1,89 @@
-"""Payload of a model of regions: levels as plots, as text, and for prediction on the page."""
+"""Payload of a model of regions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import copy
+import json
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.eop.problem import project
+from pellucid.eop.region_list import RegionList
 from pellucid.explanation.rules import default_names
-from pellucid.plotting.region_shapes import outlines
-from pellucid.report.cluster_names import Names
-from pellucid.report.columns import NumberColumn, clipped
-from pellucid.report.data_notes import DataNotes
-from pellucid.report.facts import choose_columns, cluster_facts, data_names
-from pellucid.report.privacy import hide_small, notes_without_values, without_rows
+from pellucid.report.columns import NumberColumn
+from pellucid.report.facts import choose_columns, cluster_facts
+from pellucid.report.head import PageOptions
+from pellucid.report.levels import LevelView
+from pellucid.report.privacy import hide_small, without_rows
 from pellucid.report.profiles import short
-from pellucid.report.provenance import describe_making
-from pellucid.report.region_exports import describe_exports
-from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
-from pellucid.report.sample import sample_rows
-from pellucid.report.shading import shade
-from pellucid.report.table_facts import find_table_facts
+from pellucid.report.trees import describe_dialects, label_mark, marked_sql
 from pellucid.tables.validation import read_X
 from pellucid.tree.predictor import column_values
 
-_MOST_CORNERS = 61
-"""Points of an outline, at the most."""
-
 _MOST_TEXT = 100_000
 """Maximum number of characters of the text of all levels."""
+
+_LONGEST_EXPORT = 150_000
+"""Characters of the model file, and of all SQL together, that a page contains."""
 
 
 def make_regions_payload(
     model: Any,
     X: Any,
+    page: PageOptions,
     *,
-    title: str | None = None,
-    rows: str = "rows",
-    reference: str | None = None,
-    max_points: int = 2000,
-    n_typical: int = 3,
-    made: dict[str, str] | None = None,
-    notes: DataNotes | None = None,
-    cluster_names: Names | None = None,
     exported: Any = None,
     is_noise: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Payload of a fitted EOP model; parameters as in `write_report`.
 
-    With a `reference` its classes are called clusters. Rows that are noise, of the rows of the
+    With a reference its classes are called clusters. Rows that are noise, of the rows of the
     fit, are left out.
     """
-    numbers = read_X(model, X, reset=False)
-    n_read = numbers.shape[0]
+    values = read_X(model, X, reset=False)
+    n_read = values.shape[0]
     kept = np.arange(n_read)
     if is_noise is not None and len(is_noise) == n_read:
         kept = np.flatnonzero(~is_noise)
-        numbers = numbers.tocsr()[kept].tocsc() if sparse.issparse(numbers) else numbers[kept]
-    n_rows, n_columns = numbers.shape
+        values = values.tocsr()[kept].tocsc() if sparse.issparse(values) else values[kept]
+    n_rows, n_columns = values.shape
     names = [str(n) for n in getattr(model, "feature_names_in_", default_names(n_columns))]
     at, answer = model.apply(X)[kept], _positions(model.classes_, model.predict(X)[kept])
     rules = model.explain()
-    n_classes = len(model.classes_)
+    n_classes, n_levels = len(model.classes_), len(model.levels_)
     # Rows without an answer are a group by themselves, which has no card.
     position = np.where(answer >= 0, answer, n_classes)
     used = dict.fromkeys(names[f] for level in model.levels_ for f in level.features)
     order = {name: i for i, name in enumerate(names)}
     everything = np.arange(n_rows)
 
-    values = numbers
-
     def read_column(name: str) -> NumberColumn:
         numbers = column_values(values, order[name], everything)
         return NumberColumn(name, numbers, model.formats_.get(name))
 
     read: Any = read_column
-
-    is_private = not max_points and not n_typical
-    notes = notes or DataNotes()
-    if is_private:
+    shown = values
+    if page.is_private:
         _refuse_rows(model)
-        read = without_rows(read, lambda name: ())
-        notes = notes_without_values(notes)
-        numbers = np.nan_to_num(np.column_stack([read(name).numbers for name in names]))
-    if notes.table is None:
-        table = find_table_facts(names, read_column, n_rows)
-        table = replace(table, n_read=n_read, dropped={"noise": n_read - n_rows})
-        notes = replace(notes, table=table)
-    columns = choose_columns(
-        names, read, used, position, n_classes + 1, _cuts(rules[: len(model.levels_)])
-    )
-    each = max(1, max_points // max(len(model.levels_), 1)) if max_points else 0
-    view = _View(numbers, names, at[:, 0], answer, model.classes_, columns.place, each)
-    facts = cluster_facts(position, n_classes + 1, columns.shown, n_typical)[:n_classes]
-    leftover = rules[-1]
+        read = without_rows(read_column, lambda name: ())
+        shown = np.nan_to_num(np.column_stack([read(name).numbers for name in names]))
+    columns = choose_columns(names, read, used, position, n_classes + 1, _cuts(rules[:n_levels]))
+    each = max(1, page.max_points // max(n_levels, 1)) if page.max_points else 0
+    view = LevelView(shown, names, at[:, 0], answer, model.classes_, columns.place, each)
+    facts = cluster_facts(position, n_classes + 1, columns.shown, page.n_typical)[:n_classes]
+    leftover, method = rules[-1], type(model).__name__
     return {
-        "format": 1,
         "kind": "regions",
-        "title": clipped(title) if title else None,
-        "method": type(model).__name__,
-        "reference": reference,
-        "rows": n_rows,
-        "rowsAre": clipped(rows),
-        "columnsInData": n_columns,
-        "dataNames": data_names(names),
-        "clusters": (cluster_names or Names()).describe(model.classes_.tolist()),
-        "columns": columns.describe(set(used), lambda profile: None),
-        "facts": hide_small(facts) if is_private else facts,
+        **page.page_head(
+            method=method,
+            reference=page.reference,
+            n_rows=n_rows,
+            names=names,
+            labels=model.classes_.tolist(),
+            columns=columns.describe(set(used), lambda profile: None),
+        ),
+        "facts": hide_small(facts) if page.is_private else facts,
         "levels": [
             view.level(number, level, rule)
             for number, (level, rule) in enumerate(zip(model.levels_, rules))
@@ -123,9 +98,8 @@ def make_regions_payload(
         },
         "measures": _measures(model),
         "rules": _cut(str(rules)),
-        **describe_exports(None if is_private else exported or model),
-        "made": {**describe_making(model, type(model).__name__), **(made or {})},
-        **notes.describe(),
+        **_describe_exports(None if page.is_private else exported or model),
+        **page.page_end(model, method, names, read_column, n_rows, n_read - n_rows),
     }
 
 
@@ -176,93 +150,23 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
 
 
-class _View:
-    """The rows as every level looks at them."""
-
-    def __init__(
-        self,
-        numbers: np.ndarray,
-        names: list[str],
-        level_of: np.ndarray,
-        answer: np.ndarray,
-        classes: np.ndarray,
-        place: dict[str, int],
-        max_points: int,
-    ) -> None:
-        self.numbers, self.names, self.level_of, self.answer = numbers, names, level_of, answer
-        self.place, self.max_points = place, max_points
-        self.position = {name: i for i, name in enumerate(classes.tolist())}
-
-    def level(self, number: int, level: Any, rule: Any) -> dict[str, Any]:
-        """One level for the page."""
-        n_classes = len(self.position)
-        reached = np.flatnonzero((self.level_of < 0) | (self.level_of >= number))
-        is_answered = self.level_of[reached] == number
-        answer = np.where(is_answered, self.answer[reached], n_classes)
-        chosen = sample_rows(answer, n_classes + 1, self.max_points)
-        P = project(self.numbers, level.features, reached[chosen])
-        window = _window(project(self.numbers, level.features, reached))
-        regions = describe_regions(level.regions)
-        is_plain = regions is not None and _is_plain(rule.pieces)
-        return {
-            "columns": [self.place[self.names[f]] for f in level.features],
-            "window": [[short(low), short(high)] for low, high in window],
-            "reached": len(reached),
-            "answered": int(is_answered.sum()),
-            "error": short(float(level.error)),
-            "heldOutError": short(float(level.held_out_error)),
-            "pieces": [self._piece(piece, rule.names) for piece in rule.pieces],
-            "outlines": self._outlines(level.regions, window, rule.pieces),
-            "points": {
-                "values": [[short(v, 5) for v in column] for column in P.T.tolist()],
-                "answers": np.where(is_answered, self.answer[reached], -1)[chosen].tolist(),
-            },
-            "shades": None if is_plain else shade(level, window),
-            "regions": regions,
-            "classifier": describe_classifier(level.classifier),
-        }
-
-    def _piece(self, piece: Any, names: tuple[str, ...]) -> dict[str, Any]:
-        return {
-            "region": piece.region,
-            "answer": self.position[piece.answer],
-            "text": clipped(piece.text),
-            "rows": short(float(piece.support)),
-            "purity": short(float(piece.purity)),
-            "bounds": ends_of(piece.bounds, names),
-        }
-
-    def _outlines(self, regions: Any, window: list[Any], pieces: Any) -> list[dict[str, Any]]:
-        """Lines around the regions, with their answer where there is only one."""
-        if len(window) > 2:
-            return []
-        found = []
-        for number, outline in enumerate(outlines(regions, window)):
-            answers_inside = {
-                self.position[piece.answer] for piece in pieces if piece.region == number
-            }
-            step = max(1, -(-len(outline) // _MOST_CORNERS))
-            points = [[short(float(v), 5) for v in point] for point in outline[::step]]
-            found.append(
-                {
-                    "answer": answers_inside.pop() if len(answers_inside) == 1 else None,
-                    "points": points,
-                }
-            )
-        return found
-
-
-def _is_plain(pieces: Any) -> bool:
-    """Whether the outlines of the regions determine the answers."""
-    regions = [piece.region for piece in pieces]
-    return all(piece.bounds or regions.count(piece.region) == 1 for piece in pieces)
-
-
-def _window(P: np.ndarray) -> list[tuple[float, float]]:
-    """From where to where each axis reaches: the rows and a little more."""
-    found = []
-    for column in P.T:
-        low, high = (float(column.min()), float(column.max())) if len(column) else (0.0, 1.0)
-        margin = 0.04 * (high - low) or 0.5
-        found.append((low - margin, high + margin))
-    return found
+def _describe_exports(model: Any) -> dict[str, Any]:
+    """The model file and the SQL of regions; empty for those that cannot be exported."""
+    empty: dict[str, Any] = {"model": None, "sqlDialects": {}, "sql": {}}
+    if model is None:
+        return empty
+    try:
+        regions = RegionList.of(model)
+        document = regions.to_dict()
+    except (TypeError, ValueError):
+        return empty
+    marked = copy.copy(regions)
+    marks = [label_mark(i) for i in range(len(regions.classes_))]
+    marked.classes_ = np.array(marks, dtype=object)
+    sql = marked_sql(marked, marks)
+    is_short = len(json.dumps(document)) <= _LONGEST_EXPORT
+    return {
+        "model": document if is_short else None,
+        "sqlDialects": describe_dialects(regions.classes_.tolist()),
+        "sql": sql if sum(map(len, sql.values())) <= _LONGEST_EXPORT else {},
+    }

@@ -1,15 +1,15 @@
-"""Facts about the table that was clustered: rows, columns, gaps, skewness, related columns."""
+"""What the page says about the data: the table that was clustered, decisions and warnings."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from pellucid._utils.texts import say
+from pellucid._utils.texts import Message, say
 from pellucid.report.columns import CategoryColumn, Column, clipped
 from pellucid.report.profiles import short
 
@@ -27,6 +27,19 @@ _CORRELATED = 0.9
 """Absolute correlation from which on two columns are called highly correlated."""
 
 _MOST_PAIRS = 30
+
+_KEYS = {
+    "k": ("k", "n_clusters"),
+    "score": ("score", "silhouette"),
+    "smallest": ("smallest", "smallest_cluster", "smallest cluster"),
+    "stability": ("stability",),
+    "agreement": ("agreement",),
+    "chosen": ("chosen", "is_chosen"),
+}
+"""Keys of the page, and the names that each may have in a row."""
+
+_LONGEST_SENTENCE = 1000
+"""Characters of a sentence that are shown."""
 
 
 @dataclass(frozen=True)
@@ -123,14 +136,60 @@ class TableFacts:
         }
 
 
+@dataclass(frozen=True)
+class DataNotes:
+    """What was done to the data.
+
+    Attributes
+    ----------
+    decisions, warnings : sequence of str
+        Sentences.
+    number_of_clusters : sequence of mappings
+        One per number of clusters that was tried.
+    table : TableFacts or None
+        The table that was clustered; None if nothing is known.
+    """
+
+    decisions: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    number_of_clusters: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    table: TableFacts | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """The notes for the page."""
+        return {
+            "decisions": [_sentence(text) for text in self.decisions],
+            "warnings": [_sentence(text) for text in self.warnings],
+            "table": None if self.table is None else self.table.describe(),
+            "numberOfClusters": [_number_of_clusters(row) for row in self.number_of_clusters],
+        }
+
+
+def _sentence(text: Any) -> str:
+    written = text.translated() if isinstance(text, Message) else str(text)
+    return clipped(" ".join(written.split()), _LONGEST_SENTENCE)
+
+
+def _number_of_clusters(row: Any) -> dict[str, Any]:
+    known = asdict(row) if is_dataclass(row) and not isinstance(row, type) else dict(row)
+    found: dict[str, Any] = {}
+    for key, names in _KEYS.items():
+        value = next((known[name] for name in names if known.get(name) is not None), None)
+        found[key] = None if value is None else short(float(value))
+    found["chosen"] = bool(found["chosen"])
+    if found["k"] is None:
+        raise ValueError(f"a row of number_of_clusters has no 'k': {sorted(known)}")
+    return found
+
+
 def _known(value: float | None) -> float | int | None:
     return None if value is None else short(float(value), 3)
 
 
 def find_table_facts(
-    all_names: Sequence[str], read: Callable[[str], Column], n_rows: int
+    all_names: Sequence[str], read: Callable[[str], Column], n_rows: int, n_noise: int = 0
 ) -> TableFacts:
-    """Facts about a table of which all rows were used, without knowledge of its preparation.
+    """Facts about a table without knowledge of its preparation.
 
     Parameters
     ----------
@@ -139,6 +198,8 @@ def find_table_facts(
     read : callable
         Gives a column by its name.
     n_rows : int
+    n_noise : int, default=0
+        Further rows, which were left out as noise.
     """
     names = all_names[:MOST_COLUMNS]
     rows = sampled_rows(n_rows, len(names))
@@ -161,8 +222,9 @@ def find_table_facts(
             )
         )
     return TableFacts(
-        n_read=n_rows,
+        n_read=n_rows + n_noise,
         n_used=n_rows,
+        dropped={"noise": n_noise},
         columns=columns,
         n_further=len(all_names) - len(names),
         **related_columns(numbers),

@@ -14,12 +14,11 @@ from pellucid._utils.files import replacing
 from pellucid._utils.texts import LANGUAGES, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
-from pellucid.report.cluster_names import Names
-from pellucid.report.data_notes import DataNotes
+from pellucid.report.head import Names, PageOptions
 from pellucid.report.model_view import Subject
 from pellucid.report.page import render
 from pellucid.report.payload import make_payload
-from pellucid.report.table_facts import TableFacts
+from pellucid.report.table_facts import DataNotes, TableFacts
 from pellucid.tables.columns import Columns
 from pellucid.tables.dates import dates_as_days
 from pellucid.tables.frames import as_table
@@ -58,35 +57,35 @@ def report_html(
     """
     if language not in LANGUAGES:
         raise ValueError(f"language is {language!r}; the languages are {', '.join(LANGUAGES)}")
-    shown: dict[str, Any] = {
-        "title": title,
-        "rows": rows,
-        "reference": reference,
-        "max_points": 0 if no_rows else max_points,
-        "n_typical": 0 if no_rows else n_typical,
-        "made": made,
-        "cluster_names": Names(cluster_names or {}, suggested_names),
-        "notes": DataNotes(decisions, warnings, number_of_clusters, table),
-    }
+    is_noise = None
     if hasattr(getattr(model, "model", None), "levels_"):
         # What `explain_clusters` returns; with a reference, the classes are called clusters.
-        shown["reference"] = reference or "the given clusters"
+        reference = reference or "the given clusters"
         exported = model if exported is None else exported
         if model.noise_note is not None:
-            warned = [model.noise_note, *warnings]
-            shown["notes"] = DataNotes(decisions, warned, number_of_clusters, table)
-            shown["is_noise"] = model.is_noise
+            warnings, is_noise = [model.noise_note, *warnings], model.is_noise
         model, X = _in_numbers(model, X)
+    page = PageOptions(
+        title=title,
+        rows=rows,
+        reference=reference,
+        max_points=0 if no_rows else max_points,
+        n_typical=0 if no_rows else n_typical,
+        made=made or {},
+        names=Names(cluster_names or {}, suggested_names),
+        notes=DataNotes(decisions, warnings, number_of_clusters, table),
+    )
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
 
         with texts_in(language):
-            return render(make_regions_payload(model, X, exported=exported, **shown))
+            payload = make_regions_payload(model, X, page, exported=exported, is_noise=is_noise)
+            return render(payload)
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     subject = Subject(explanation, fitted, X)
     with texts_in(language):
-        payload = make_payload(subject, X, trade_off=trade_off, series=series, times=times, **shown)
+        payload = make_payload(subject, X, page, trade_off=trade_off, series=series, times=times)
         return render(payload)
 
 

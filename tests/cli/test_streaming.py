@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from pellucid import ExShallow, scan
 from pellucid._utils.progress import listening
-from pellucid.cli import streaming as command
 from pellucid.cli.app import app
 from pellucid.table_explainer import streaming
 from pellucid.tables.reading.large_files import memory_needed
@@ -168,16 +167,3 @@ def test_default_limit_is_half_of_the_memory(data, monkeypatch):
     assert "is read in batches" in explain(data / "data.csv", *FIXED).stderr
     assert memory_needed(data / "data.parquet") == 4 * 8 * 2000 * 7
     assert memory_needed(data / "nothing.xlsx") is None
-
-
-def test_available_memory(tmp_path, monkeypatch):
-    assert command.available_memory() is None or command.available_memory() > 0
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   2000 kB\n")
-    monkeypatch.setattr(command, "_MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(command, "_GROUP_LIMITS", ((tmp_path / "max", tmp_path / "current"),))
-    assert command.available_memory() == 2000 * 1024
-    (tmp_path / "max").write_text("1000000\n")
-    (tmp_path / "current").write_text("400000\n")
-    assert command.available_memory() == 600_000
-    (tmp_path / "max").write_text("max\n")
-    assert command.available_memory() == 2000 * 1024

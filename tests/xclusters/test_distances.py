@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 from _support.extended import examples
 from pellucid.xclusters import between, check_matrix, pairwise
-from pellucid.xclusters.distances import dtw, numeric
+from pellucid.xclusters.distances import numeric
 from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 from pellucid.xclusters.distances.pairwise import METRICS, column_ranges
 
@@ -67,8 +67,8 @@ NUMBERS = np.random.default_rng(0).normal(size=(23, 6))
 def small_tiles(monkeypatch):
     """Tiles of few rows, so that several tiles are computed."""
     monkeypatch.setattr(numeric, "_ENTRIES", 40)
-    monkeypatch.setattr(dtw, "_HEIGHT", 3)
-    monkeypatch.setattr(dtw, "_CELLS", 200)
+    monkeypatch.setattr(numeric, "_HEIGHT", 3)
+    monkeypatch.setattr(numeric, "_CELLS", 200)
 
 
 @pytest.mark.slow
@@ -260,7 +260,7 @@ def test_progress_is_printed(capsys):
 
 
 def test_interrupt_between_tiles(small_tiles, monkeypatch):
-    tile, seen = dtw.DTW.tile, []
+    tile, seen = numeric.DTW.tile, []
 
     def interrupted(self, *arguments, **options):
         seen.append(1)
@@ -268,7 +268,7 @@ def test_interrupt_between_tiles(small_tiles, monkeypatch):
             raise KeyboardInterrupt
         return tile(self, *arguments, **options)
 
-    monkeypatch.setattr(dtw.DTW, "tile", interrupted)
+    monkeypatch.setattr(numeric.DTW, "tile", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pairwise(NUMBERS, "dtw")
     assert len(seen) == 2

@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support.extended import examples
-from pellucid.xclusters import mixture as mixture_module
-from pellucid.xclusters.evaluate import Evaluator, KMedoidsStarts, distortion_and_medoids
-from pellucid.xclusters.mixture import Mixture, check_memory
+from pellucid.xclusters import evaluate as evaluate_module
+from pellucid.xclusters.evaluate import (
+    Evaluator,
+    KMedoidsStarts,
+    Mixture,
+    check_memory,
+    distortion_and_medoids,
+)
 from pellucid.xclusters.strategies import (
     bayesian_search,
     elbow,
@@ -40,7 +45,7 @@ def evaluator(init="ends", trade_off=1.0, seed=0, k_range=(2, 6), weight=None, c
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 def test_mixture_formula(alpha, monkeypatch):
-    monkeypatch.setattr(mixture_module, "_BLOCK", 100)  # the matrices have many blocks
+    monkeypatch.setattr(evaluate_module, "_BLOCK", 100)  # the matrices have many blocks
     a, e, _ = matrices()
     mixture = Mixture(a, e)
     mixture.at(0.77)
@@ -135,14 +140,14 @@ def test_more_starts_never_cluster_worse(init):
 
 
 def test_matrices_too_large_for_memory_raise_an_error(monkeypatch):
-    monkeypatch.setattr(mixture_module, "free_memory", lambda: 24 * 10**6)
+    monkeypatch.setattr(evaluate_module, "available_memory", lambda: 24 * 10**6)
     check_memory(1000)
     with pytest.raises(
         MemoryError, match=r"2,000 rows need 0.1 GB for 3 .* about 1,000 rows would fit"
     ):
         check_memory(2000)
     check_memory(1700, n_matrices=1)
-    monkeypatch.setattr(mixture_module, "free_memory", lambda: None)
+    monkeypatch.setattr(evaluate_module, "available_memory", lambda: None)
     check_memory(10**6)
 
 

@@ -6,7 +6,6 @@ from scipy import sparse
 
 from pellucid.xclusters import check_matrix, load_matrix, pairwise, save_matrix
 from pellucid.xclusters.distances import matrix as matrix_module
-from pellucid.xclusters.distances import memory
 
 
 def square(n=300, seed=0):
@@ -80,7 +79,7 @@ def test_invalid_matrices_raise_errors(matrix, n, error, message):
 
 
 def test_memory_is_checked_before_allocation(monkeypatch):
-    monkeypatch.setattr(matrix_module, "free_memory", lambda: 3_000_000_000)
+    monkeypatch.setattr(matrix_module, "available_memory", lambda: 3_000_000_000)
     matrix_module.require_memory(10_000, 30_000)
     with pytest.raises(
         MemoryError,
@@ -93,23 +92,8 @@ def test_memory_is_checked_before_allocation(monkeypatch):
 
 
 def test_unknown_free_memory_raises_no_error(monkeypatch):
-    monkeypatch.setattr(matrix_module, "free_memory", lambda: None)
+    monkeypatch.setattr(matrix_module, "available_memory", lambda: None)
     matrix_module.require_memory(10**9, 10**9)
-
-
-def test_free_memory_is_the_minimum_of_system_and_container(tmp_path, monkeypatch):
-    system, limit, used = (tmp_path / name for name in ("meminfo", "max", "current"))
-    system.write_text("MemTotal: 9 kB\nMemAvailable:    2000 kB\n")
-    monkeypatch.setattr(memory, "_MEMINFO", system)
-    monkeypatch.setattr(memory, "_CGROUP_FILES", ((limit, used),))
-    assert memory.free_memory() == 2000 * 1024
-    limit.write_text("1000000\n")
-    used.write_text("400000\n")
-    assert memory.free_memory() == 600_000
-    limit.write_text("max\n")
-    assert memory.free_memory() == 2000 * 1024
-    system.unlink()
-    assert memory.free_memory() is None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

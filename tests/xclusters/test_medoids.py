@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from _support.extended import examples
 from pellucid._utils.threads import ThreadPool
-from pellucid.xclusters import fasterpam, k_medoids, medoids
+from pellucid.xclusters import k_medoids, medoids
 
 
 def integer_distances(n, seed, most=12):
@@ -80,7 +80,7 @@ def test_build_is_the_greedy_choice_at_every_step(case, k, n_given):
     k, D = min(k, n), distances(n, seed)
     weight = np.random.default_rng(seed).integers(1, 4, size=n).astype(float)
     start = list(range(min(n_given, k)))
-    search = fasterpam.MedoidSearch(D, weight, ThreadPool())
+    search = medoids.MedoidSearch(D, weight, ThreadPool())
     if start:
         search.set_medoids(np.array(start))
     search.add_medoids(k)
@@ -96,7 +96,7 @@ def test_build_is_the_greedy_choice_at_every_step(case, k, n_given):
 def test_superfluous_medoids_with_the_smallest_cost_are_removed(case, k):
     n, seed, distances = case
     k, D, weight = min(k, n), distances(n, seed), np.ones(n)
-    search = fasterpam.MedoidSearch(D, weight, ThreadPool())
+    search = medoids.MedoidSearch(D, weight, ThreadPool())
     search.set_medoids(np.arange(n))
     rows = search.medoids.tolist()
     while len(rows) > k:
@@ -140,7 +140,7 @@ def test_result_does_not_depend_on_storage_and_threads(init, monkeypatch):
     D = plane_distances(300, 4)
     weight = np.random.default_rng(0).uniform(size=300)
     expected = k_medoids(D, 6, weights=weight, init=init, random_state=1, n_jobs=1)
-    monkeypatch.setattr(fasterpam, "_CHUNK", 300 * 7)  # many blocks, for several threads
+    monkeypatch.setattr(medoids, "_CHUNK", 300 * 7)  # many blocks, for several threads
     for matrix, n_jobs in itertools.product((D, np.asfortranarray(D), D[::-1][::-1]), (1, 2, 5)):
         found = k_medoids(matrix, 6, weights=weight, init=init, random_state=1, n_jobs=n_jobs)
         np.testing.assert_array_equal(found.indices, expected.indices)
@@ -150,7 +150,7 @@ def test_result_does_not_depend_on_storage_and_threads(init, monkeypatch):
 
 def test_float_matrices_are_not_copied(monkeypatch):
     seen = []
-    search = fasterpam.MedoidSearch
+    search = medoids.MedoidSearch
     monkeypatch.setattr(
         medoids, "MedoidSearch", lambda D, *rest: seen.append(D) or search(D, *rest)
     )
@@ -210,14 +210,14 @@ def test_random_state_determines_the_start():
         k_medoids(D, 9, init="k-medoids++", random_state=np.random.RandomState(3)) for _ in "ab"
     )
     np.testing.assert_array_equal(first.indices, again.indices)
-    starts = {tuple(fasterpam.draw_rows(D, np.ones(300), 9, seed)) for seed in range(5)}
+    starts = {tuple(medoids.draw_rows(D, np.ones(300), 9, seed)) for seed in range(5)}
     assert len(starts) == 5
 
 
 def test_drawn_rows_are_distinct_and_have_positive_weight():
     weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0])
     for seed in range(10):
-        rows = fasterpam.draw_rows(np.zeros((6, 6)), weight, 4, seed)
+        rows = medoids.draw_rows(np.zeros((6, 6)), weight, 4, seed)
         assert sorted(rows) == [0, 2, 3, 5]
 
 

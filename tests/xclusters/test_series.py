@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from _support.extended import examples
 from pellucid.xclusters import series_from_long, series_from_wide
-from pellucid.xclusters.series.wide_tables import read_column_times
+from pellucid.xclusters.series_times import read_column_times
 
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 ARGUMENTS = {"entity": ["district", "age"], "time": "day", "value": "people"}

@@ -15,8 +15,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from _support.extended import examples
 from pellucid import IMM, ExKMC
-from pellucid.xclusters.tree_accuracy import MEASURES, confusion, reachable_accuracy
-from pellucid.xclusters.trees import TreeGrower, relabel_clusters
+from pellucid.xclusters.trees import (
+    MEASURES,
+    TreeGrower,
+    confusion,
+    reachable_accuracy,
+    relabel_clusters,
+)
 
 
 def table(seed=0, n=200):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
+from pellucid._utils.memory import available_memory
 from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message
 from pellucid.cli.progress import working
@@ -15,15 +15,6 @@ from pellucid.tables.reading import ReadingOptions
 from pellucid.tables.reading.large_files import memory_needed, open_large
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
-_MEMINFO = Path("/proc/meminfo")
-_GROUP_LIMITS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ),
-)
-"""Limit and use of memory of a container."""
 
 
 def limit_of(file: Path, memory: str | None) -> int | None:
@@ -57,20 +48,3 @@ def _written(n_bytes: int) -> str:
     while size >= 1000 and unit < len(_UNITS) - 1:
         size, unit = size / 1000, unit + 1
     return f"{size:.3g} {_UNITS[unit]}"
-
-
-def available_memory() -> int | None:
-    """Bytes that can be used without swapping; None where this is not known."""
-    found = []
-    try:
-        match = re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())
-        if match is not None:
-            found.append(int(match[1]) * 1024)
-    except OSError:
-        pass
-    for limit, used in _GROUP_LIMITS:
-        try:
-            found.append(max(0, int(limit.read_text()) - int(used.read_text())))
-        except (OSError, ValueError):  # "max": no limit
-            continue
-    return min(found, default=None)

@@ -22,7 +22,7 @@ from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.writing import write_table
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
-from pellucid.xclusters.series.wide_tables import find_time_columns, match_columns
+from pellucid.xclusters.series_times import find_time_columns, match_columns
 
 MAX_CATEGORIES = 30
 """A text column with more different values is not chosen to explain clusters."""

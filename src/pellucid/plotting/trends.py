@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.text import LINE_HEIGHT, wrap
-from pellucid.xclusters.series.series import read_fitted_series
+from pellucid.xclusters.series import read_fitted_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,7 +25,7 @@ from pellucid.report.trees import (
     describe_tree,
     split_histograms,
 )
-from pellucid.xclusters.series.series import read_fitted_series
+from pellucid.xclusters.series import read_fitted_series
 
 _MOST_CHARACTERS = 500_000
 """Length of all trees of a page together."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         save_matrix,
     )
     from pellucid.xclusters.medoids import Medoids, k_medoids
-    from pellucid.xclusters.series.series import SeriesTable, series_from_long, series_from_wide
+    from pellucid.xclusters.series import SeriesTable, series_from_long, series_from_wide
 
 __all__ = [
     "KMedoids",
@@ -41,7 +41,7 @@ if not TYPE_CHECKING:
         {
             "KMedoids": "_kmedoids",
             "Medoids": "medoids",
-            "SeriesTable": "series.series",
+            "SeriesTable": "series",
             "XClusters": "_xclusters",
             "between": "distances.pairwise",
             "check_matrix": "distances.pairwise",
@@ -49,7 +49,7 @@ if not TYPE_CHECKING:
             "load_matrix": "distances.pairwise",
             "pairwise": "distances.pairwise",
             "save_matrix": "distances.pairwise",
-            "series_from_long": "series.series",
-            "series_from_wide": "series.series",
+            "series_from_long": "series",
+            "series_from_wide": "series",
         },
     )

@@ -21,7 +21,7 @@ from pellucid.tree.importances import feature_importances
 from pellucid.tree.model import TreeModelMixin
 from pellucid.xclusters.distances.pairwise import between
 from pellucid.xclusters.distinct_rows import RowGroups
-from pellucid.xclusters.feature_distances import accuracy_data
+from pellucid.xclusters.features import accuracy_data
 from pellucid.xclusters.search import SearchOutcome
 from pellucid.xclusters.trees import relabel_clusters
 

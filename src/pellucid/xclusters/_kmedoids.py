@@ -18,8 +18,11 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parame
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
 from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
-from pellucid.xclusters.distances.pairwise import METRICS
+from pellucid.xclusters.distances.pairwise import METRICS, between, column_ranges, pairwise
+from pellucid.xclusters.distinct_rows import order_by_values
+from pellucid.xclusters.features import take_rows
 from pellucid.xclusters.medoids import k_medoids
+from pellucid.xclusters.reading import is_ragged
 
 if TYPE_CHECKING:
     from typing import Self
@@ -158,9 +161,6 @@ class KMedoids(ClusterMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        from pellucid.xclusters.distances.pairwise import column_ranges, pairwise
-        from pellucid.xclusters.distinct_rows import order_by_values
-
         validate_parameters(self)
         rows = self._read(X, reset=True)
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
@@ -196,7 +196,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         self.n_iter_ = result.n_iter
         self._ranges = column_ranges(rows) if self.metric == "gower" else None
         if self.metric != "precomputed":
-            self.cluster_centers_ = _take_rows(rows, result.indices)
+            self.cluster_centers_ = take_rows(rows, result.indices)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -213,8 +213,6 @@ class KMedoids(ClusterMixin, BaseEstimator):
         ndarray of shape (n_new,), int64
             Clusters.
         """
-        from pellucid.xclusters.distances.pairwise import between
-
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         if self.metric == "precomputed":
@@ -233,8 +231,6 @@ class KMedoids(ClusterMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Validate X; store (`reset`) or check the number and names of its columns."""
-        from pellucid.xclusters.reading import is_ragged
-
         if isinstance(self.metric, str) and self.metric in _CATEGORICAL_METRICS:
             table = None if isinstance(X, list) else as_table(X)
             if table is None:
@@ -268,14 +264,3 @@ class KMedoids(ClusterMixin, BaseEstimator):
         tags.input_tags.string = tags.input_tags.categorical = is_categorical
         tags.input_tags.allow_nan = is_categorical
         return tags
-
-
-def _take_rows(rows: Any, indices: np.ndarray) -> Any:
-    """Select rows of a list, a table or a matrix."""
-    if isinstance(rows, (list, tuple)):
-        return [rows[i] for i in indices]
-    table = None if sparse.issparse(rows) else as_table(rows)
-    if table is not None:
-        return table[indices.tolist()].to_numpy().astype(object)
-    taken = (sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows))[indices]
-    return taken.toarray() if sparse.issparse(taken) else taken

@@ -27,14 +27,14 @@ from pellucid.xclusters.distances.pairwise import (
     pairwise,
 )
 from pellucid.xclusters.distinct_rows import GivenDistances, RowGroups
-from pellucid.xclusters.feature_distances import (
+from pellucid.xclusters.evaluate import Mixture, check_memory
+from pellucid.xclusters.features import (
+    FeatureReader,
     accuracy_data,
     explanation_data,
     explanation_metric,
     take_rows,
 )
-from pellucid.xclusters.features import FeatureReader
-from pellucid.xclusters.mixture import Mixture, check_memory
 from pellucid.xclusters.search import (
     SEARCHES,
     STARTS,
@@ -44,8 +44,7 @@ from pellucid.xclusters.search import (
     read_k_range,
     warn_about,
 )
-from pellucid.xclusters.tree_accuracy import MEASURES
-from pellucid.xclusters.trees import TreeGrower
+from pellucid.xclusters.trees import MEASURES, TreeGrower
 
 if TYPE_CHECKING:
     from typing import Self
@@ -414,7 +413,7 @@ class XClusters(ExplainedClusters):
             measure_weight=_group_totals(measured, rows) if self.weights == "f1" else None,
             random_state=seed,
         )
-        options = self._search_options(k_range, seed)
+        options = SearchOptions.of(self, k_range, seed)
         outcome = find_clusters(Mixture(a, e), grower, rows.weight, options)
         tree = grower.grow(outcome.chosen.labels).tree
         self._store(outcome, tree, encoded, rows, weighted, weight)
@@ -425,24 +424,6 @@ class XClusters(ExplainedClusters):
             self, X=X if explanation is None else explanation, series=X if is_series else None
         )
         return self
-
-    def _search_options(self, k_range: tuple[int, int], seed: int) -> SearchOptions:
-        return SearchOptions(
-            k_range=k_range,
-            trade_off=self.trade_off,
-            tolerance=self.tolerance,
-            clusterer=self.clusterer,
-            init=self.init,
-            search=self.search,
-            alpha_step=self.alpha_step,
-            alpha_tol=self.alpha_tol,
-            reduce=self.reduce,
-            refine=self.refine,
-            max_evaluations=self.max_evaluations,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            seed=seed,
-        )
 
     def _given_distances(
         self, accuracy: Any, explanation: Any, n: int

@@ -6,7 +6,7 @@ D decreases with k and increases with α; N increases with k and decreases with 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal, NamedTuple
@@ -130,10 +130,9 @@ def branch_and_bound(
     >>> result.k, result.alpha
     (1, 0.0)
     """
-    searcher = _Searcher(
-        parts, ks, alpha_tol, coarse_tol, trade_off, tolerance, ties, reduce, penalty, stop, report
-    )
-    return searcher.run()
+    coarse = max(coarse_tol or alpha_tol, alpha_tol)
+    limits = alpha_tol, coarse, trade_off, tolerance, ties, reduce
+    return _Searcher(parts, list(ks), *limits, penalty, stop, report).run()
 
 
 class _Stopped(Exception):
@@ -151,36 +150,30 @@ class _QueuedBlock(NamedTuple):
     block: Block
 
 
+@dataclass
 class _Searcher:
     """State of the search: evaluated pairs, the queue of blocks, and the best pair."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        ks: Sequence[int],
-        alpha_tol: float,
-        coarse_tol: float | None,
-        trade_off: float,
-        tolerance: float,
-        ties: Literal["alpha", "k"],
-        reduce: bool,
-        penalty: Callable[[int, float], float],
-        stop: Callable[[], bool],
-        report: Callable[[float, float], None],
-    ) -> None:
-        self.parts, self.ks, self.alpha_tol = parts, list(ks), alpha_tol
-        self.coarse_tol = alpha_tol if coarse_tol is None else max(coarse_tol, alpha_tol)
-        self.trade_off, self.tolerance, self.ties, self.reduce = trade_off, tolerance, ties, reduce
-        self.penalty, self.stop, self.report = penalty, stop, report
-        self.evaluated: dict[tuple[int, float], tuple[float, float, float]] = {}
-        self.best: tuple[float, int, float] = (np.inf, 0, 0.0)
-        self.has_feasible = False
-        """Whether a pair without penalty was evaluated."""
-        self.queue: list[_QueuedBlock] = []
-        self.unsplit: list[_QueuedBlock] = []
-        """Blocks that may contain pairs that were not evaluated, without those in the queue."""
-        self.insertion_order = count()
-        self.blocks: list[BlockRecord] = []
+    parts: Parts
+    ks: list[int]
+    alpha_tol: float
+    coarse_tol: float
+    trade_off: float
+    tolerance: float
+    ties: Literal["alpha", "k"]
+    reduce: bool
+    penalty: Callable[[int, float], float]
+    stop: Callable[[], bool]
+    report: Callable[[float, float], None]
+    evaluated: dict[tuple[int, float], tuple[float, float, float]] = field(default_factory=dict)
+    best: tuple[float, int, float] = (np.inf, 0, 0.0)
+    has_feasible: bool = False
+    """Whether a pair without penalty was evaluated."""
+    queue: list[_QueuedBlock] = field(default_factory=list)
+    unsplit: list[_QueuedBlock] = field(default_factory=list)
+    """Blocks that may contain pairs that were not evaluated, without those in the queue."""
+    insertion_order: Iterator[int] = field(default_factory=count)
+    blocks: list[BlockRecord] = field(default_factory=list)
 
     def run(self) -> BranchAndBoundResult:
         is_complete = True

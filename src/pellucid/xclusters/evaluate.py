@@ -3,21 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.xclusters.mixture import Mixture
+from pellucid._utils.memory import available_memory
+from pellucid.xclusters.medoids import Medoids, k_medoids
 from pellucid.xclusters.trees import ROUNDING, TreeGrower
 
-if TYPE_CHECKING:
-    from pellucid.xclusters.medoids import Medoids
+_BLOCK = 2**20
+"""Entries that are mixed at a time, to avoid a second temporary matrix."""
+
+_TIE = 2.0**-20
+"""Least part of each distance at α = 0 and α = 1, where it only decides ties of the other."""
+
+_PENALTY = 1e6
+"""Larger than the difference of two normalized objectives."""
 
 Clusterer = Callable[[int, float], np.ndarray]
 """(k, α) -> cluster labels of the rows."""
 
-_PENALTY = 1e6
-"""Larger than the difference of two normalized objectives."""
+
+class Mixture:
+    """Mixes two distance matrices into one reused matrix: (1 − α)·a / max(a) + α·e / max(e).
+
+    Parameters
+    ----------
+    accuracy, explanation : ndarray of shape (n, n)
+        Distances on the accuracy features (a) and on the explanation features (e). A matrix of
+        zeros is not normalized.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.xclusters.evaluate import Mixture
+    >>> a, e = np.array([[0, 4.0], [4, 0]]), np.array([[0, 0.5], [0.5, 0]])
+    >>> Mixture(a, e).at(0.25)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+
+    accuracy: np.ndarray
+    explanation: np.ndarray
+
+    def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
+        self.accuracy, self.explanation = accuracy, explanation
+        self._scales = _largest(accuracy), _largest(explanation)
+        self._mixed: np.ndarray | None = None
+        self._alpha = -1.0
+
+    def at(self, alpha: float) -> np.ndarray:
+        """The mixed distances; the matrix is overwritten by the next call."""
+        if self._mixed is None:
+            self._mixed = np.empty(self.accuracy.shape)
+        if alpha != self._alpha:
+            self._alpha = alpha
+            factor_a = max(1 - alpha, _TIE) / self._scales[0]
+            factor_e = max(alpha, _TIE) / self._scales[1]
+            n = len(self._mixed)
+            step = max(_BLOCK // max(n, 1), 1)
+            for first in range(0, n, step):
+                rows = slice(first, first + step)
+                np.multiply(self.accuracy[rows], factor_a, out=self._mixed[rows])
+                self._mixed[rows] += self.explanation[rows] * factor_e
+        return self._mixed
+
+
+def check_memory(n: int, n_matrices: int = 3) -> None:
+    """Raise an error if the matrices of `n` rows (a, e and mixed) do not fit into memory."""
+    bytes_per_pair = 8 * n_matrices
+    needed, free = bytes_per_pair * n * n, available_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{n:,} rows need {needed / 1e9:,.1f} GB for {n_matrices} distance matrices, but only "
+            f"{free / 1e9:,.1f} GB of memory are free; about "
+            f"{int((free / bytes_per_pair) ** 0.5):,} rows would fit: use a sample of the rows"
+        )
+
+
+def _largest(distances: np.ndarray) -> float:
+    largest = float(distances.max())
+    return largest if largest > 0 else 1.0
 
 
 class Evaluation(NamedTuple):
@@ -36,6 +103,7 @@ class Evaluation(NamedTuple):
     """Per cluster, the member with the smallest mean squared accuracy distance to the others."""
 
 
+@dataclass
 class Evaluator:
     """Evaluate each pair once, cache it, and normalize D and N.
 
@@ -66,27 +134,14 @@ class Evaluator:
     grower: TreeGrower
     cluster: Clusterer
     weight: np.ndarray
+    k_range: tuple[int, int]
     trade_off: float
-    scale_d: float
-    scale_n: float
+    report: Callable[[Evaluator], None] = lambda evaluator: None
+    evaluations: dict[tuple[int, float], Evaluation] = field(default_factory=dict)
 
-    def __init__(
-        self,
-        mixture: Mixture,
-        grower: TreeGrower,
-        cluster: Clusterer,
-        weight: np.ndarray,
-        k_range: tuple[int, int],
-        trade_off: float,
-        report: Callable[[Evaluator], None] = lambda evaluator: None,
-    ) -> None:
-        self.mixture, self.grower, self.cluster = mixture, grower, cluster
-        self.weight, self.trade_off = weight, trade_off
-        self.report: Callable[[Evaluator], None] = lambda evaluator: None
-        self.evaluations: dict[tuple[int, float], Evaluation] = {}
-        k_min, k_max = k_range
-        self.k_min = k_min
-        self.scale_d, self.scale_n = 1.0, 1.0
+    def __post_init__(self) -> None:
+        report, self.report = self.report, lambda evaluator: None
+        k_min, k_max = self.k_range
         self.scale_d = self.evaluate(k_min, 1.0).distortion or 1.0
         self.scale_n = float(self.evaluate(k_max, 0.0).n_nodes)
         self.report = report
@@ -125,7 +180,7 @@ class Evaluator:
         """
         evaluation = self.evaluate(k, alpha)
         shortfall = self.grower.min_accuracy - evaluation.accuracy
-        if len(evaluation.medoids) < self.k_min:
+        if len(evaluation.medoids) < self.k_range[0]:
             shortfall = 1.0
         return _PENALTY * (1 + self.trade_off) * (1 + shortfall) if shortfall > ROUNDING else 0.0
 
@@ -185,6 +240,7 @@ def distortion_and_medoids(
     return total, np.array(medoids, dtype=np.intp)
 
 
+@dataclass
 class KMedoidsStarts:
     """k-medoids from several starts; the clustering with the smallest loss is kept.
 
@@ -203,18 +259,9 @@ class KMedoidsStarts:
     mixture: Mixture
     weight: np.ndarray | None
     init: str
-    n_jobs: int | None
-
-    def __init__(
-        self,
-        mixture: Mixture,
-        weight: np.ndarray | None,
-        init: str,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.mixture, self.weight, self.init, self.n_jobs = mixture, weight, init, n_jobs
-        self._end_medoids: dict[tuple[int, float], np.ndarray] = {}
-        self._medoids: dict[tuple[int, float], np.ndarray] = {}
+    n_jobs: int | None = None
+    _end_medoids: dict[tuple[int, float], np.ndarray] = field(default_factory=dict)
+    _medoids: dict[tuple[int, float], np.ndarray] = field(default_factory=dict)
 
     def __call__(self, k: int, alpha: float) -> np.ndarray:
         """Cluster labels of the rows; no more clusters than rows."""
@@ -238,8 +285,6 @@ class KMedoidsStarts:
         return self._end_medoids[k, alpha]
 
     def _cluster(self, distances: np.ndarray, k: int, start: Any) -> Medoids:
-        from pellucid.xclusters.medoids import k_medoids
-
         # Both matrices were checked before they were mixed.
         return k_medoids(
             distances,

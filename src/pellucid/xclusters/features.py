@@ -1,19 +1,23 @@
-"""Select the accuracy features and the explanation features among the columns of a table."""
+"""Accuracy and explanation features: their columns, and the input of the distances."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from pellucid.tables.columns import Columns
+from pellucid.tables.columns import Columns, is_numeric
+from pellucid.tables.encoding import Encoding
 from pellucid.tables.frames import as_table, with_names
+from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 
 
 class FeatureIndices(NamedTuple):
@@ -23,6 +27,7 @@ class FeatureIndices(NamedTuple):
     explanation: list[int]
 
 
+@dataclass(frozen=True)
 class FeatureReader:
     """Extracts accuracy and explanation features from the data of `fit` and from new rows.
 
@@ -38,21 +43,10 @@ class FeatureReader:
     """
 
     indices: FeatureIndices
-    is_one_table: bool
-    is_strict: bool
     accuracy_names: list[str]
     explanation_names: list[str]
-
-    def __init__(
-        self,
-        indices: FeatureIndices,
-        accuracy_names: list[str],
-        explanation_names: list[str],
-        is_one_table: bool,
-        is_strict: bool,
-    ) -> None:
-        self.indices, self.is_one_table, self.is_strict = indices, is_one_table, is_strict
-        self.accuracy_names, self.explanation_names = accuracy_names, explanation_names
+    is_one_table: bool
+    is_strict: bool
 
     @classmethod
     def fit(
@@ -235,3 +229,86 @@ def _match_column(names: Sequence[str], column: Any, parameter: str) -> Iterable
 def _format_names(names: Sequence[str], limit: int = 12) -> str:
     shown = ", ".join(map(repr, names[:limit]))
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+NUMERIC_METRICS = (
+    *("dtw", "euclidean", "manhattan", "cosine"),
+    *SCIPY_METRICS,
+    *SCIPY_BOOLEAN_METRICS,
+)
+"""Distances that are only defined for numbers."""
+
+
+def accuracy_data(accuracy: Any, metric: str | Callable[..., Any]) -> Any:
+    """Accuracy features as input of `pairwise`; unchanged if they are not a table."""
+    if not isinstance(accuracy, Columns):
+        return accuracy
+    if metric in NUMERIC_METRICS or (callable(metric) and all(accuracy.are_numeric)):
+        return accuracy_numbers(accuracy)
+    return as_objects(accuracy)
+
+
+def explanation_data(
+    explanation: Columns, encoding: Encoding, metric: str | Callable[..., Any]
+) -> Any:
+    """Explanation features as input of `pairwise`; one-hot encoded for numeric distances."""
+    if metric in NUMERIC_METRICS:
+        return encoding.transform(explanation)
+    objects = as_objects(explanation)
+    for i, is_categorical in enumerate(encoding.is_categorical):
+        # As strings, numeric codes are not treated as numbers.
+        if is_categorical and is_numeric(explanation.values[i]):
+            objects[:, i] = [str(value) for value in explanation.values[i]]
+    return objects
+
+
+def explanation_metric(
+    metric: str | Callable[..., Any], encoding: Encoding
+) -> str | Callable[..., Any]:
+    """Replace "auto" by "jaccard" (only categories) or "gower"."""
+    if isinstance(metric, str) and metric == "auto":
+        return "jaccard" if all(encoding.is_categorical) else "gower"
+    return metric
+
+
+def accuracy_numbers(columns: Columns) -> np.ndarray:
+    """Accuracy features as a matrix of finite numbers."""
+    for name, column in zip(columns.names, columns.values):
+        if not is_numeric(column):
+            raise ValueError(
+                f"column {name!r} is an accuracy feature, but contains {column[0]!r}, which is not "
+                "a number; remove it from accuracy_features, or use accuracy_distance='gower'"
+            )
+    matrix = np.column_stack(columns.values).astype(np.float64, copy=False)
+    bad = np.argwhere(~np.isfinite(matrix))
+    if len(bad):
+        row, column = bad[0]
+        value = "NaN" if np.isnan(matrix[row, column]) else "infinity (inf)"
+        raise ValueError(
+            f"the accuracy features contain {value}: column {columns.names[column]!r}, first at "
+            f"row {row}; drop such rows, or impute the values, for example by "
+            "pellucid.xclusters.series_from_long(..., interpolate=True)"
+        )
+    return matrix
+
+
+def as_objects(columns: Columns) -> np.ndarray:
+    """Columns of any type as an object array."""
+    array = np.empty((len(columns), len(columns.values)), dtype=object)
+    for i, column in enumerate(columns.values):
+        array[:, i] = column
+    return array
+
+
+def take_rows(data: Any, rows: np.ndarray) -> Any:
+    """Select rows of a table, a list or a matrix."""
+    if isinstance(data, Columns):
+        return data.take_rows(rows)
+    if isinstance(data, (list, tuple)):
+        return [data[row] for row in rows]
+    if sparse.issparse(data):
+        return sparse.csr_array(data)[rows].toarray()
+    table = as_table(data)
+    if table is not None:
+        return table[rows.tolist()].to_numpy().astype(object)
+    return np.asarray(data)[rows]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._utils.compilation import allocating, compiled, fused, fused_allocating
+from pellucid._utils.compilation import allocating, compiled, fused, fused_allocating, inlined
 
 
 @compiled
@@ -80,6 +80,16 @@ def savings(D, candidates, cost, scale, multiplier, out):
         out[c] = total
 
 
+@inlined
+def _insert(i, d, o, nearest, nearest_distance, second, second_distance):
+    """Make medoid i, at distance d, one of the nearest two of row o if it is nearer than these."""
+    if d < nearest_distance[o]:
+        second[o], second_distance[o] = nearest[o], nearest_distance[o]
+        nearest[o], nearest_distance[o] = i, d
+    elif d < second_distance[o]:
+        second[o], second_distance[o] = i, d
+
+
 @compiled
 def nearest_two(D, medoids, largest, nearest, nearest_distance, second, second_distance):
     """Nearest two medoids of each row, as positions in `medoids`, and their distances.
@@ -92,12 +102,7 @@ def nearest_two(D, medoids, largest, nearest, nearest_distance, second, second_d
     for i in range(len(medoids)):
         m = medoids[i]
         for o in range(len(nearest)):
-            d = D[m, o]
-            if d < nearest_distance[o]:
-                second[o], second_distance[o] = nearest[o], nearest_distance[o]
-                nearest[o], nearest_distance[o] = i, d
-            elif d < second_distance[o]:
-                second[o], second_distance[o] = i, d
+            _insert(i, D[m, o], o, nearest, nearest_distance, second, second_distance)
     if len(medoids) == 1:
         for o in range(len(nearest)):
             second_distance[o] = largest
@@ -108,23 +113,14 @@ def update_nearest_two(D, medoids, i, largest, nearest, nearest_distance, second
     """Update the result of `nearest_two` after ``medoids[i]`` has changed."""
     c = medoids[i]
     for o in range(len(nearest)):
-        d = D[c, o]
         if nearest[o] == i or second[o] == i:
-            first, first_d, other, other_d = 0, np.inf, 0, np.inf
+            nearest[o] = second[o] = 0
+            nearest_distance[o] = second_distance[o] = np.inf
             for j in range(len(medoids)):
                 d = D[medoids[j], o]
-                if d < first_d:
-                    other, other_d = first, first_d
-                    first, first_d = j, d
-                elif d < other_d:
-                    other, other_d = j, d
-            nearest[o], nearest_distance[o] = first, first_d
-            second[o], second_distance[o] = other, other_d
-        elif d < nearest_distance[o]:
-            second[o], second_distance[o] = nearest[o], nearest_distance[o]
-            nearest[o], nearest_distance[o] = i, d
-        elif d < second_distance[o]:
-            second[o], second_distance[o] = i, d
+                _insert(j, d, o, nearest, nearest_distance, second, second_distance)
+        else:
+            _insert(i, D[c, o], o, nearest, nearest_distance, second, second_distance)
     if len(medoids) == 1:
         for o in range(len(nearest)):
             second_distance[o] = largest

@@ -5,18 +5,41 @@ the PAM, CLARA, and CLARANS algorithms", Information Systems 101 (2021), with tw
 integers, so that each swap strictly lowers the loss and results do not depend on threads. BUILD
 skips rows that cannot win: the savings of a row never grow when other medoids are added, so its
 earlier savings are an upper bound.
+
+The package kmedoids has the same algorithm. This one stays because it supports weights, its sums
+are exact, and ties do not depend on the order of the rows.
 """
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
+from pellucid._utils.arrays import draw_weighted
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.tables.validation import read_sample_weight
-from pellucid.xclusters.distances.matrix import check_matrix, row_major
-from pellucid.xclusters.fasterpam import MedoidSearch, draw_rows
+from pellucid.xclusters.distances.matrix import check_matrix, largest_entry, row_major
+
+_BITS = 50
+"""The total cost in units stays below 2**_BITS, so that sums are exact in float64."""
+
+_MAX_EXPONENT = 1000
+"""Largest exponent of the unit, with a margin to the range of float64."""
+
+_MAX_EXACT_WEIGHT = 2.0**20
+"""Total integer weight up to which a weight w equals w copies of a row to the last bit."""
+
+_CHUNK = 2**20
+"""Distances per task."""
+
+_MAX_CHUNK = 2**27
+"""Distances read between two checks for Ctrl-C: some tenths of a second."""
 
 
 class Medoids(NamedTuple):
@@ -152,3 +175,252 @@ def _read_rows(init: Any, weight: np.ndarray) -> np.ndarray:
         if weight[row] == 0:
             raise ValueError(f"init[{position}] is row {row}, which has weight 0")
     return rows
+
+
+class MedoidSearch:
+    """Medoids and the operations that set, add, remove and swap them.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n_samples, n_samples), float32 or float64, C-contiguous
+        Symmetric distances.
+    weight : ndarray of shape (n_samples,), float64
+        Rows of weight 0 cannot be medoids.
+    pool : ThreadPool
+    order : ndarray of shape (n_samples,), optional
+        The row numbers in the order in which rows are tried. Ties go to the first row.
+
+    Attributes
+    ----------
+    medoids : ndarray of int64
+        Row indices.
+    """
+
+    weight: np.ndarray
+    pool: ThreadPool
+    medoids: np.ndarray
+
+    def __init__(
+        self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool, order: np.ndarray | None = None
+    ) -> None:
+        self.D, self.weight, self.pool = D, weight, pool
+        n = len(D)
+        order = np.arange(n) if order is None else order
+        self._candidates = order[weight[order] > 0]
+        self._rank = np.argsort(order)
+        self._largest = largest_entry(D, pool)
+        self._scale, self._multiplier = _units(self._largest, weight)
+        self._nearest, self._second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+        # Without medoids, each row has the cost of the largest distance.
+        self._nearest_distance, self._second_distance = (
+            np.full(n, self._largest),
+            np.full(n, self._largest),
+        )
+        self.medoids = np.empty(0, dtype=np.int64)
+        self._update_costs()
+
+    def set_medoids(self, medoids: np.ndarray) -> None:
+        """Replace all medoids."""
+        from pellucid.xclusters.kernels import nearest_two
+
+        self.medoids = medoids
+        nearest_two(self.D, medoids, self._largest, *self._nearest_arrays())
+        self._update_costs()
+
+    def build(self, n_clusters: int) -> None:
+        """Initialize by BUILD, and sort the swap candidates by their sum of distances.
+
+        The result then does not depend on the order of the rows, except for ties.
+        """
+        savings = self.add_medoids(n_clusters)[self._candidates]
+        self._candidates = self._candidates[np.argsort(-savings, kind="stable")]
+
+    def add_medoids(self, n_clusters: int) -> np.ndarray:
+        """Add medoids greedily, each time the row with the largest savings (BUILD).
+
+        Ties go to the first row. The savings of a row never grow when other medoids are
+        added, so earlier savings are upper bounds. Candidates are evaluated in the order of their
+        bounds until no remaining bound reaches the best savings.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Savings of each row as the first medoid to be added.
+        """
+        from pellucid.xclusters.kernels import savings
+
+        bound = np.full(len(self.D), np.inf)
+        bound[self.weight == 0] = bound[self.medoids] = -1.0
+        first_savings = bound
+        while len(self.medoids) < n_clusters:
+            rows = np.argsort(-bound, kind="stable")
+            rows = rows[bound[rows] >= 0]
+            best, begin, size = 0.0, 0, 16
+            while begin < len(rows) and bound[rows[begin]] >= best:
+                batch = rows[begin : begin + size]
+                batch = batch[bound[batch] >= best]
+
+                def work(block: tuple[int, int], batch: np.ndarray = batch) -> None:
+                    savings(
+                        D=self.D,
+                        candidates=batch[slice(*block)],
+                        cost=self._cost,
+                        scale=self._scale,
+                        multiplier=self._multiplier,
+                        out=bound,
+                    )
+
+                self._map_blocks(work, 0, len(batch))
+                best = max(best, bound[batch].max())
+                begin, size = begin + len(batch), 2 * size
+            evaluated = rows[:begin]
+            tied = evaluated[bound[evaluated] == best]
+            chosen = tied[self._rank[tied].argmin()]
+            first_savings = bound.copy() if first_savings is bound else first_savings
+            bound[chosen] = -1.0
+            self.set_medoids(np.append(self.medoids, chosen))
+        return first_savings
+
+    def remove_medoids(self, n_clusters: int) -> None:
+        """Remove medoids one by one, each time the one with the smallest removal cost."""
+        while len(self.medoids) > n_clusters:
+            self.set_medoids(np.delete(self.medoids, np.argmin(self._removal_cost)))
+
+    def swap(self, max_iter: int) -> tuple[int, int]:
+        """Swap medoids for other rows while this lowers the loss (FasterPAM).
+
+        Threads evaluate blocks of candidates in parallel. The first improving swap in candidate
+        order is applied, as with one thread. The blocks grow while no swap is found.
+
+        Returns
+        -------
+        n_swaps, n_passes : int
+        """
+        from pellucid.xclusters.kernels import update_nearest_two
+
+        candidates, n = self._candidates, len(self._candidates)
+        is_medoid = np.zeros(len(self.D), dtype=bool)
+        is_medoid[self.medoids] = True
+        min_length, max_length = (max(1, size // len(self.D)) for size in (_CHUNK, _MAX_CHUNK))
+        n_swaps = n_tried = n_since_swap = begin = 0
+        length = min_length
+        while n_since_swap < n and n_tried < max_iter * n:
+            end = min(begin + length, begin + n - n_since_swap, n)
+            swap = self._find_swap(is_medoid, begin, end)
+            if swap is None:
+                n_since_swap, length = n_since_swap + end - begin, min(2 * length, max_length)
+            else:
+                position, i = swap
+                is_medoid[self.medoids[i]] = False
+                self.medoids[i] = candidates[position]
+                is_medoid[self.medoids[i]] = True
+                update_nearest_two(self.D, self.medoids, i, self._largest, *self._nearest_arrays())
+                self._update_costs()
+                n_swaps, n_since_swap, length, end = n_swaps + 1, 0, min_length, position + 1
+            n_tried += end - begin
+            begin = end % n
+        if n_since_swap < n:
+            warnings.warn(
+                f"k-medoids stopped after max_iter={max_iter} passes before it converged; "
+                "increase max_iter",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return n_swaps, -(-n_tried // n)
+
+    def labels_and_loss(self) -> tuple[np.ndarray, float]:
+        """Nearest medoid of each row (ties go to the lowest), and the weighted sum of distances."""
+        self.set_medoids(self.medoids)
+        return self._nearest.astype(np.int64), math.fsum(self.weight * self._nearest_distance)
+
+    def _nearest_arrays(self) -> tuple[np.ndarray, ...]:
+        return self._nearest, self._nearest_distance, self._second, self._second_distance
+
+    def _update_costs(self) -> None:
+        """Update the cost of each row at its nearest two medoids, and the removal costs."""
+        self._cost = np.rint(self._nearest_distance * self._scale) * self._multiplier
+        self._second_cost = np.rint(self._second_distance * self._scale) * self._multiplier
+        if len(self.medoids):
+            increase = self._second_cost - self._cost
+            self._removal_cost = np.bincount(self._nearest, increase, minlength=len(self.medoids))
+
+    def _find_swap(self, is_medoid: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
+        """First improving candidate of a range, and the position of the medoid to replace."""
+        from pellucid.xclusters.kernels import first_swap
+
+        def work(block: tuple[int, int]) -> np.ndarray:
+            swap = np.empty(2, dtype=np.int64)
+            first_swap(
+                D=self.D,
+                order=self._candidates,
+                begin=block[0],
+                end=block[1],
+                is_medoid=is_medoid,
+                nearest=self._nearest,
+                second_distance=self._second_distance,
+                cost=self._cost,
+                second_cost=self._second_cost,
+                scale=self._scale,
+                multiplier=self._multiplier,
+                removal_cost=self._removal_cost,
+                swap=swap,
+            )
+            return swap
+
+        swaps = (swap for swap in self._map_blocks(work, begin, end) if swap[0] >= 0)
+        swap = next(swaps, None)
+        return None if swap is None else (int(swap[0]), int(swap[1]))
+
+    def _map_blocks(
+        self, work: Callable[[tuple[int, int]], Any], begin: int, end: int
+    ) -> list[Any]:
+        """Apply `work` to blocks of begin .. end, in parallel if there are several."""
+        blocks = self.pool.blocks(end - begin, max(1, _CHUNK // len(self.D)))
+        return self.pool.map(work, [(begin + a, begin + b) for a, b in blocks])
+
+
+def draw_rows(
+    D: np.ndarray,
+    weight: np.ndarray,
+    n_rows: int,
+    random_state: Any,
+    order: np.ndarray | None = None,
+) -> np.ndarray:
+    """Greedy k-means++ seeding with distances instead of squared distances.
+
+    Each row is the best of 2 + ⌊ln n_rows⌋ rows drawn with probability proportional to
+    weight · distance to the nearest chosen row. Rows are numbered in the given order meanwhile.
+    """
+    random = check_random_state(random_state)
+    order = np.arange(len(D)) if order is None else order
+    weight = weight[order]
+    chosen = draw_weighted(weight, 1, random)
+    distance = D[order[chosen[0]]][order].astype(np.float64)
+    while len(chosen) < n_rows:
+        probability = weight * distance
+        probability[chosen] = 0.0
+        if not probability.any():
+            # All remaining rows coincide with chosen ones.
+            probability = weight.copy()
+            probability[chosen] = 0.0
+        trials = draw_weighted(probability, 2 + int(np.log(n_rows)), random)
+        new_distance = np.minimum(distance, D[order[trials]][:, order])
+        best = int(np.argmin((weight * new_distance).sum(axis=1)))
+        chosen, distance = np.append(chosen, trials[best]), new_distance[best]
+    return order[chosen].astype(np.int64)
+
+
+def _units(largest: float, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scale and multiplier of each row, as defined in `kernels`."""
+    total = math.fsum(weight)
+    exponent = 0 if largest == 0 else _BITS - math.frexp(largest * total)[1]
+    if not np.isfinite(largest * total) or exponent > _MAX_EXPONENT - max(0, math.frexp(total)[1]):
+        raise ValueError(
+            f"the largest distance is {largest:.3g} and the weights sum to {total:.3g}, too "
+            f"{'small' if largest < 1 else 'large'} to sum in float64; multiply the distances by a "
+            "constant"
+        )
+    per_unit = 2.0**exponent
+    if total <= _MAX_EXACT_WEIGHT and np.array_equal(weight, np.rint(weight)):
+        return np.full(len(weight), per_unit), weight
+    return weight * per_unit, np.ones(len(weight))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any
 
@@ -14,11 +14,9 @@ from pellucid._utils.notices import option
 from pellucid._utils.progress import Interrupt, Progress
 from pellucid.xclusters.branch_and_bound import BlockRecord, branch_and_bound
 from pellucid.xclusters.estimators import cluster_with, clusterer_input
-from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
-from pellucid.xclusters.mixture import Mixture
+from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts, Mixture
 from pellucid.xclusters.strategies import bayesian_search, grid_search, refine_locally, two_step
-from pellucid.xclusters.tree_accuracy import reachable_accuracy
-from pellucid.xclusters.trees import ROUNDING, TreeGrower
+from pellucid.xclusters.trees import ROUNDING, TreeGrower, reachable_accuracy
 
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 STARTS = ("ends", "build", "neighbour")
@@ -52,6 +50,13 @@ class SearchOptions:
     n_jobs: int | None
     verbose: int
     seed: int
+
+    @classmethod
+    def of(cls, model: Any, k_range: tuple[int, int], seed: int) -> SearchOptions:
+        """The parameters of an :class:`~pellucid.XClusters`."""
+        known: dict[str, Any] = {"k_range": k_range, "seed": seed}
+        others = {f.name: getattr(model, f.name) for f in fields(cls) if f.name not in known}
+        return cls(**known, **others)
 
 
 @dataclass
@@ -256,16 +261,11 @@ def _make_clusterer(options: SearchOptions, mixture: Mixture, weight: np.ndarray
     if options.clusterer == "kmedoids":
         weights = None if (weight == 1).all() else weight
         return KMedoidsStarts(mixture, weights, options.init, options.n_jobs)
-    return _wrap_estimator(options.clusterer, mixture, weight)
-
-
-def _wrap_estimator(estimator: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:
-    """Clusterer function of an estimator with the parameter `n_clusters`."""
-    convert = clusterer_input(estimator)
+    convert = clusterer_input(options.clusterer)
 
     def cluster(k: int, alpha: float) -> np.ndarray:
         matrix = convert(mixture.at(alpha))
-        return cluster_with(estimator, matrix, min(k, len(weight)), weight)
+        return cluster_with(options.clusterer, matrix, min(k, len(weight)), weight)
 
     return cluster
 

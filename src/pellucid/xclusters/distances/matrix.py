@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid._utils.memory import available_memory
 from pellucid._utils.threads import SERIAL, ThreadPool, count_threads
-from pellucid.xclusters.distances.memory import free_memory
 
 _BLOCK = 256
 """Rows per task."""
@@ -142,7 +142,7 @@ def load_matrix(path: str | os.PathLike[str], *, mmap: bool = False) -> np.ndarr
 
 def require_memory(n_rows: int, n_columns: int, itemsize: int = 8) -> None:
     """Raise a MemoryError if a matrix of this size does not fit into memory."""
-    needed, free = n_rows * n_columns * itemsize, free_memory()
+    needed, free = n_rows * n_columns * itemsize, available_memory()
     if free is not None and needed > free:
         raise MemoryError(
             f"{n_rows:,} × {n_columns:,} distances need {_format_size(needed)}, but only "

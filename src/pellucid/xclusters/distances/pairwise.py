@@ -11,7 +11,6 @@ import numpy as np
 from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.xclusters.distances.categorical import Gower, Jaccard
-from pellucid.xclusters.distances.dtw import DTW
 from pellucid.xclusters.distances.matrix import (
     check_matrix,
     load_matrix,
@@ -19,6 +18,7 @@ from pellucid.xclusters.distances.matrix import (
     save_matrix,
 )
 from pellucid.xclusters.distances.numeric import (
+    DTW,
     SCIPY_BOOLEAN_METRICS,
     SCIPY_METRICS,
     CallableDistance,

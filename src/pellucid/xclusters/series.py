@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._utils.notices import flag, option
 from pellucid.tables.frames import as_table
-from pellucid.xclusters.series.long_tables import read_entities, read_table, time_axis
-from pellucid.xclusters.series.times import as_numbers, read_times
-from pellucid.xclusters.series.wide_tables import match_columns, read_column_times
+from pellucid.xclusters.series_times import (
+    all_steps,
+    as_numbers,
+    match_columns,
+    read_column_times,
+    read_times,
+    to_steps,
+)
 
 AGGREGATES = ("mean", "sum", "median", "min", "max")
 COVERAGES = ("equal", "common", "own")
+
+_Label = Callable[[int], str]
+"""Name of an entity, given by its number, in error messages."""
 
 
 @dataclass(frozen=True)
@@ -135,21 +143,14 @@ def series_from_long(
     columns = [entity] if isinstance(entity, str) else list(entity)
     frame = read_table(table, columns, time, value)
     entities, entity_of_row = read_entities(frame, columns)
-    return _make_series(
-        entities,
-        _EntityLabels(entities, columns),
-        entity_of_row,
-        read_times(frame.get_column(time)),
-        frame.get_column(value).to_numpy().astype(np.float64),
-        time_name=time,
-        aggregate=aggregate,
-        moving_average=moving_average,
-        interpolate=interpolate,
-        fill_value=fill_value,
-        coverage=coverage,
-        frequency=frequency,
-        relative=relative,
-    )
+    values = frame.get_column(value).to_numpy().astype(np.float64)
+    cells = _Cells(entities, entity_of_row, read_times(frame.get_column(time)), values, time)
+    options = aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative
+
+    def label(row: int) -> str:
+        return ", ".join(f"{name}={entities.get_column(name).to_list()[row]!r}" for name in columns)
+
+    return _make_series(cells, label, *options)
 
 
 def series_from_wide(
@@ -198,11 +199,7 @@ def series_from_wide(
     >>> found.times, found.entities.columns
     (array([1952, 1957]), ['who'])
     """
-    frame = as_table(table)
-    if frame is None:
-        raise TypeError(
-            f"table is a {type(table).__name__}; expected a pandas, polars or pyarrow table"
-        )
+    frame = _as_frame(table)
     columns = match_columns(frame.columns, [times] if isinstance(times, str) else times)
     described = [entity] if isinstance(entity, str) else entity
     if described is None:
@@ -216,27 +213,16 @@ def series_from_wide(
         raise ValueError("the columns of the times have no value in any row")
     if not kept.all():
         frame, grid, known = frame.filter(kept.tolist()), grid[kept], known[kept]
-    entities = frame.select(described)
     row, column = np.nonzero(known)
-    return _make_series(
-        entities,
-        _RowLabels(np.flatnonzero(kept)),
-        row,
-        read_column_times(columns)[column],
-        grid[known],
-        time_name="times",
-        aggregate=aggregate,
-        moving_average=moving_average,
-        interpolate=interpolate,
-        fill_value=fill_value,
-        coverage=coverage,
-        frequency=frequency,
-        relative=relative,
-    )
+    times_of_cells = read_column_times(columns)[column]
+    cells = _Cells(frame.select(described), row, times_of_cells, grid[known], "times")
+    options = aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative
+    number = np.flatnonzero(kept)
+    return _make_series(cells, lambda row: f"row {number[row]}", *options)
 
 
 def _read_values(frame: Any, name: str) -> np.ndarray:
-    """A numeric column of a wide table, with NaN for missing values."""
+    """A numeric column, with NaN for missing values."""
     import narwhals as nw
 
     column = frame.get_column(name)
@@ -249,14 +235,19 @@ def _read_values(frame: Any, name: str) -> np.ndarray:
     return values
 
 
+class _Cells(NamedTuple):
+    """Entities, and triples (entity, time, value); the name of the times in error messages."""
+
+    entities: Any
+    entity: np.ndarray
+    times: np.ndarray
+    values: np.ndarray
+    time_name: str
+
+
 def _make_series(
-    entities: Any,
-    labels: Labels,
-    entity_of_row: np.ndarray,
-    row_times: np.ndarray,
-    values: np.ndarray,
-    *,
-    time_name: str,
+    cells: _Cells,
+    label: _Label,
     aggregate: str,
     moving_average: int | None,
     interpolate: bool,
@@ -265,55 +256,31 @@ def _make_series(
     frequency: Any,
     relative: bool,
 ) -> SeriesTable:
-    """Series of entities from triples (entity, time, value)."""
+    """Series of entities; see `series_from_long` for the options."""
     _check_choice("aggregate", aggregate, AGGREGATES)
     _check_choice("coverage", coverage, COVERAGES)
     if interpolate and fill_value is not None:
         raise ValueError(f"{flag('interpolate')} and {option('fill_value')} exclude each other")
-    times, time_of_row = time_axis(row_times, frequency, time_name)
-    cell = entity_of_row * len(times) + time_of_row
-    grid = _aggregate(cell, values, aggregate, len(entities) * len(times))
+    entities, entity, _, values, _ = cells
+    times, time = time_axis(cells.times, frequency, cells.time_name)
+    grid = _aggregate(entity * len(times) + time, values, aggregate, len(entities) * len(times))
     grid = grid.reshape(len(entities), len(times))
     if fill_value is not None:
         grid[np.isnan(grid)] = fill_value
-    times, grid = _restrict_times(times, grid, coverage, labels)
-    _fill_gaps(times, grid, interpolate, labels)
+    times, grid = _restrict_times(times, grid, coverage, label)
+    _fill_gaps(times, grid, interpolate, label)
     all_times, all_series = [], []
     for row, series in enumerate(grid):
         known = ~np.isnan(series)
         series_times, series = times[known], series[known]
         if moving_average is not None:
-            series_times, series = _smooth(series_times, series, moving_average, labels, row)
+            series_times, series = _smooth(series_times, series, moving_average, label, row)
         all_times.append(series_times)
-        all_series.append(_divide_by_mean(series, labels, row) if relative else series)
-    total = _aggregate(entity_of_row, np.abs(values), "sum", len(entities))
+        all_series.append(_divide_by_mean(series, label, row) if relative else series)
+    total = _aggregate(entity, np.abs(values), "sum", len(entities))
     if coverage == "own":
         return SeriesTable(all_series, all_times, entities.to_native(), total)
     return SeriesTable(np.array(all_series), all_times[0], entities.to_native(), total)
-
-
-class _RowLabels:
-    """Labels of the rows of a wide table for error messages."""
-
-    def __init__(self, rows: np.ndarray) -> None:
-        self._rows = rows
-
-    def __getitem__(self, row: int) -> str:
-        return f"row {self._rows[row]}"
-
-
-class _EntityLabels:
-    """Labels of the entities for error messages."""
-
-    def __init__(self, entities: Any, columns: list[str]) -> None:
-        self._entities, self._columns = entities, columns
-
-    def __getitem__(self, row: int) -> str:
-        columns = (self._entities.get_column(name) for name in self._columns)
-        return ", ".join(f"{column.name}={column.to_list()[row]!r}" for column in columns)
-
-
-Labels = _RowLabels | _EntityLabels
 
 
 def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: int) -> np.ndarray:
@@ -341,7 +308,7 @@ def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: in
 
 
 def _restrict_times(
-    times: np.ndarray, grid: np.ndarray, coverage: str, labels: Labels
+    times: np.ndarray, grid: np.ndarray, coverage: str, label: _Label
 ) -> tuple[np.ndarray, np.ndarray]:
     """Apply `coverage` to entities that start late or end early."""
     known = ~np.isnan(grid)
@@ -353,8 +320,8 @@ def _restrict_times(
         if start >= stop:
             late, early = int(first.argmax()), int(last.argmin())
             raise ValueError(
-                f"no time is common to all entities: {labels[late]} starts at {times[start]}, "
-                f"{labels[early]} ends at {times[stop - 1]}; use "
+                f"no time is common to all entities: {label(late)} starts at {times[start]}, "
+                f"{label(early)} ends at {times[stop - 1]}; use "
                 f"{option('coverage', 'own')}, or drop an entity"
             )
         return times[start:stop], grid[:, start:stop]
@@ -366,7 +333,7 @@ def _restrict_times(
             else ("ends", times[last[row]], times[-1])
         )
         raise ValueError(
-            f"the series of {labels[row]} {verb} at {own_time}, others at {other_time}; use "
+            f"the series of {label(row)} {verb} at {own_time}, others at {other_time}; use "
             f"{option('coverage', 'common')} for the common times, {option('coverage', 'own')} for "
             f"series of different lengths, or {option('fill_value', 0)} if no row means a value "
             "of 0"
@@ -374,7 +341,7 @@ def _restrict_times(
     return times, grid
 
 
-def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, labels: Labels) -> None:
+def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, label: _Label) -> None:
     """Interpolate gaps in place, or raise an error that names the first gap."""
     numeric_times = as_numbers(times)
     for row in np.flatnonzero(np.isnan(grid).any(axis=1)).tolist():
@@ -384,7 +351,7 @@ def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, labels: L
         if len(gaps) and not interpolate:
             more = f" (and at {len(gaps) - 1} more times)" if len(gaps) > 1 else ""
             raise ValueError(
-                f"{labels[row]} has no value at {times[gaps[0]]}{more}; use "
+                f"{label(row)} has no value at {times[gaps[0]]}{more}; use "
                 f"{flag('interpolate')} to fill gaps, or {option('fill_value', 0)} if no row means "
                 "a value of 0"
             )
@@ -392,25 +359,25 @@ def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, labels: L
 
 
 def _smooth(
-    times: np.ndarray, series: np.ndarray, width: int, labels: Labels, row: int
+    times: np.ndarray, series: np.ndarray, width: int, label: _Label, row: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Trailing moving average over full windows of `width` values."""
     if width != int(width) or width < 1:
         raise ValueError(f"{option('moving_average', width)} must be an integer of at least 1")
     if width > len(series):
         raise ValueError(
-            f"{option('moving_average', width)}, but the series of {labels[row]} has only "
+            f"{option('moving_average', width)}, but the series of {label(row)} has only "
             f"{len(series)} times"
         )
     windows = np.lib.stride_tricks.sliding_window_view(series, int(width))
     return times[int(width) - 1 :], windows.mean(axis=1)
 
 
-def _divide_by_mean(series: np.ndarray, labels: Labels, row: int) -> np.ndarray:
+def _divide_by_mean(series: np.ndarray, label: _Label, row: int) -> np.ndarray:
     mean = series.mean()
     if not mean > 0:
         raise ValueError(
-            f"{flag('relative')} requires a positive mean, but the mean of {labels[row]} is "
+            f"{flag('relative')} requires a positive mean, but the mean of {label(row)} is "
             f"{mean:g}; drop such entities"
         )
     return series / mean
@@ -419,3 +386,64 @@ def _divide_by_mean(series: np.ndarray, labels: Labels, row: int) -> np.ndarray:
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name}={value!r}; choose one of {', '.join(choices)}")
+
+
+def _as_frame(table: Any) -> Any:
+    frame = as_table(table)
+    if frame is None:
+        raise TypeError(
+            f"table is a {type(table).__name__}; expected a pandas, polars or pyarrow table"
+        )
+    return frame
+
+
+def read_table(table: Any, columns: list[str], time: str, value: str) -> Any:
+    """Validate the columns; return the rows with a value as a narwhals table."""
+    frame = _as_frame(table)
+    if not columns:
+        raise ValueError("entity must name at least one column")
+    for name in (*columns, time, value):
+        if name not in frame.columns:
+            raise ValueError(
+                f"the table has no column {name!r}; its columns are {', '.join(frame.columns)}"
+            )
+    if len({*columns, time, value}) < len(columns) + 2:
+        raise ValueError("entity, time and value must be different columns")
+    numbers = _read_values(frame, value)
+    for name in columns:
+        missing = np.flatnonzero(frame.get_column(name).is_null().to_numpy())
+        if len(missing):
+            raise ValueError(
+                f"entity column {name!r} is missing at row {missing[0]}; drop such rows, or fill "
+                "in a value such as 'unknown'"
+            )
+    known = ~np.isnan(numbers)
+    if not known.any():
+        raise ValueError(f"column {value!r} has no value in any row")
+    return frame if known.all() else frame.filter(known.tolist())
+
+
+def read_entities(frame: Any, columns: list[str]) -> tuple[Any, np.ndarray]:
+    """The entities in sorted order, and the index of the entity of each row."""
+    row, position = (_unused_name(columns, name) for name in ("row", "position"))
+    entities = frame.select(columns).unique().sort(columns)
+    rows = frame.select(columns).with_row_index(row)
+    # Joins do not keep the order of rows in every library.
+    rows = rows.join(entities.with_row_index(position), on=columns, how="left").sort(row)
+    return entities, rows.get_column(position).to_numpy().astype(np.intp)
+
+
+def _unused_name(columns: list[str], name: str) -> str:
+    while name in columns:
+        name += "_"
+    return name
+
+
+def time_axis(row_times: np.ndarray, frequency: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """All times in ascending order, and the index of the time of each row."""
+    if frequency is None:
+        times, index = np.unique(row_times, return_inverse=True)
+        return times, index.reshape(-1)
+    times, index = np.unique(to_steps(row_times, frequency, name), return_inverse=True)
+    steps, position = all_steps(times, frequency)
+    return steps, position[index.reshape(-1)]

@@ -1,0 +1,33 @@
+"""Memory that this process may use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_MEMINFO = Path("/proc/meminfo")
+_GROUP_LIMITS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ),
+)
+"""Limit and use of memory of a container."""
+
+
+def available_memory() -> int | None:
+    """Bytes that can be used without swapping; None where this is not known."""
+    found = []
+    try:
+        match = re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())
+        if match is not None:
+            found.append(int(match[1]) * 1024)
+    except OSError:
+        pass
+    for limit, used in _GROUP_LIMITS:
+        try:
+            found.append(max(0, int(limit.read_text()) - int(used.read_text())))
+        except (OSError, ValueError):  # "max": no limit
+            continue
+    return min(found, default=None)

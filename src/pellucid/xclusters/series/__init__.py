@@ -1,1 +1,0 @@
-"""Time series from long tables."""

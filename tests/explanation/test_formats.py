@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from _support.export_cases import format_model, mixed_case
 from _support.extended import examples, seeds
 from pellucid import IMM, Explanation, explain_pipeline, export_text
-from pellucid.explanation.column_provenance import ColumnSource
-from pellucid.explanation.restate import TreeRestatement
+from pellucid.explanation.restate import ColumnSource, TreeRestatement
 from pellucid.explanation.rules import cluster_rules, leaf_rules
 from pellucid.plotting import plot_tree
 from pellucid.tables.column_formats import ColumnFormat

@@ -17,9 +17,7 @@ from pellucid.cli import replacing
 from pellucid.cli.checks import DEMO_PICTURE, DEMO_REPORT
 from pellucid.cli.output import cost_change, show_line, show_measures, show_rules
 from pellucid.cli.writing import draw_tree
-from pellucid.explanation.column_provenance import ColumnSource
-from pellucid.explanation.monotone_maps import MonotoneMap
-from pellucid.explanation.restate import TreeRestatement
+from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
 from pellucid.report import write_report
 from pellucid.report.alternatives import other_trees
 from pellucid.table_explainer.wording import percent

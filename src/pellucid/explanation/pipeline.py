@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.explanation.column_provenance import ColumnSource, trace_steps, untraceable_message
+from pellucid._utils.sklearn_compat import input_columns
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
-from pellucid.explanation.restate import TreeRestatement
+from pellucid.explanation.restate import LARGEST, ColumnSource, MonotoneMap, TreeRestatement
 from pellucid.explanation.rules import default_names
 from pellucid.tables.columns import Columns
 from pellucid.tables.validation import read_X
+
+_POWER_LIMIT = 1e25
+"""Values beyond this, and nearer to 0 than its inverse, are clipped before powers are taken."""
+
+_INCREASING = (
+    *(None, np.arcsinh, np.arctan, np.cbrt, np.exp, np.exp2, np.expm1, np.log, np.log10),
+    *(np.log1p, np.log2, np.sinh, np.sqrt, np.tanh),
+)
+_FUNCTIONS: dict[Any, bool] = {**dict.fromkeys(_INCREASING, True), np.negative: False}
+"""Functions that are increasing (True) or decreasing (False) wherever they are defined."""
+
+_TRACEABLE = (
+    "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PowerTransformer, "
+    "QuantileTransformer, KBinsDiscretizer(encode='ordinal'), Binarizer, OneHotEncoder, "
+    "SimpleImputer, feature selectors, FunctionTransformer of NumPy's logarithms, roots and the "
+    "like, and Pipeline, ColumnTransformer and FeatureUnion of these"
+)
 
 
 def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
@@ -74,13 +94,13 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
     n_columns = int(steps[0].n_features_in_)
     names = getattr(steps[0], "feature_names_in_", default_names(n_columns))
     names = [str(name) for name in names]
-    sources = trace_steps(
+    sources = _trace_steps(
         steps[:-1], [ColumnSource(i) for i in range(n_columns)], model.n_features_in_
     )
     used = [sources[i] for i in np.unique(model.tree_.feature[~model.tree_.is_leaf])]
     for source in used:
         if source.problem:
-            raise ValueError(untraceable_message(source))
+            raise ValueError(_untraceable_message(source))
     fill = _fills(used, names)
     described = list(dict.fromkeys(s.name(names) for s in sources if not s.problem))
     restatement = TreeRestatement(model.tree_, sources)
@@ -146,3 +166,193 @@ def _fills(sources: list[ColumnSource], names: list[str]) -> dict[str, Any]:
                 f"and by {source.fill!r} in another; replace them once, in the first step"
             )
     return {name: value for name, value in fill.items() if value is not None}
+
+
+def _trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[ColumnSource]:
+    """Sources of the output columns of a fitted transformer, given those of its input columns.
+
+    `problem` is set for columns that cannot be traced. `width` is the number of output columns.
+    """
+    from sklearn import compose, feature_selection, impute, pipeline, preprocessing
+
+    if transformer is None or isinstance(transformer, str):
+        found = sources
+    elif isinstance(transformer, pipeline.Pipeline):
+        found = _trace_steps([step for _, step in transformer.steps], sources, width)
+    elif isinstance(transformer, compose.ColumnTransformer):
+        found = _trace_columns(transformer, sources, width)
+    elif isinstance(transformer, pipeline.FeatureUnion):
+        found = _trace_union(transformer, sources)
+    elif isinstance(transformer, feature_selection.SelectorMixin):
+        found = [sources[i] for i in np.flatnonzero(transformer.get_support())]
+    elif isinstance(transformer, impute.SimpleImputer):
+        found = _trace_imputer(transformer, sources)
+    elif isinstance(transformer, preprocessing.OneHotEncoder):
+        found = _trace_categories(transformer, sources)
+    elif (is_increasing := _is_increasing_map(transformer)) is not None:
+        found = [
+            replace(
+                source,
+                maps=(*source.maps, MonotoneMap(_column_function(transformer, i), is_increasing)),
+            )
+            for i, source in enumerate(sources)
+        ]
+    else:
+        found = []
+    if len(found) == width:
+        return found
+    problem = f"{type(transformer).__name__} cannot be undone column by column"
+    return [ColumnSource(-1, problem=problem)] * width
+
+
+def _trace_steps(steps: list[Any], sources: list[ColumnSource], width: int) -> list[ColumnSource]:
+    """The same for a sequence of transformers."""
+    steps = [step for step in steps if step not in (None, "passthrough")]
+    for step, then in zip(steps, [*steps[1:], None]):
+        sources = _trace(step, sources, width if then is None else _width(then, sources))
+    return sources
+
+
+def _width(transformer: Any, sources: list[ColumnSource]) -> int:
+    return getattr(transformer, "n_features_in_", len(sources))
+
+
+def _untraceable_message(source: ColumnSource) -> str:
+    """Error message for a column that cannot be traced."""
+    return (
+        "the tree splits a column that is not computed from a single column of the data: "
+        f"{source.problem}. Transformers that can be traced are {_TRACEABLE}. To explain this "
+        "clustering by the columns of the data, fit a tree on them with its labels as y: "
+        "ExShallow().fit(X, pipeline.predict(X))"
+    )
+
+
+def _trace_columns(transformer: Any, sources: list[ColumnSource], width: int) -> list[ColumnSource]:
+    found: list[ColumnSource] = [ColumnSource(-1, problem="ColumnTransformer")] * width
+    for name, part, _ in transformer.transformers_:
+        places = transformer.output_indices_[name]
+        if places.start == places.stop:
+            continue
+        chosen = [sources[i] for i in input_columns(transformer, name)]
+        found[places] = _trace(part, chosen, places.stop - places.start)
+    return found
+
+
+def _trace_union(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
+    found: list[ColumnSource] = []
+    for _, part in transformer.transformer_list:
+        if isinstance(part, str):
+            found += sources if part == "passthrough" else []
+        else:
+            found += _trace(part, sources, len(part.get_feature_names_out()))
+    return found
+
+
+def _trace_imputer(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
+    missing = transformer.missing_values
+    found = []
+    for source, value in zip(sources, transformer.statistics_.tolist()):
+        if not transformer.keep_empty_features and value != value:
+            continue  # columns without any value are dropped
+        if not (missing is None or missing != missing):
+            problem = (
+                f"SimpleImputer(missing_values={missing!r}) replaces values that are not missing"
+            )
+            found.append(replace(source, problem=source.problem or problem))
+        elif source.maps or source.category:
+            problem = "SimpleImputer comes after a scaler or an encoder: put it first"
+            found.append(replace(source, problem=source.problem or problem))
+        else:
+            found.append(replace(source, fill=value if source.fill is None else source.fill))
+    if transformer.indicator_ is not None:
+        problem = "SimpleImputer(add_indicator=True) adds an indicator of missing values"
+        found += [ColumnSource(-1, problem=problem)] * len(transformer.indicator_.features_)
+    return found
+
+
+def _trace_categories(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
+    found = []
+    infrequent = getattr(transformer, "infrequent_categories_", [None] * len(sources))
+    dropped = transformer.drop_idx_
+    for i, (source, values) in enumerate(zip(sources, transformer.categories_)):
+        values = [_plain(value) for value in values]
+        grouped = [] if infrequent[i] is None else [_plain(v) for v in infrequent[i]]
+        removed = [] if dropped is None or dropped[i] is None else [values[dropped[i]]]
+        problem = source.problem
+        if not (problem or source.is_plain):
+            problem = "OneHotEncoder comes after a transformer that changes the values"
+        if source.fill is not None and None in values:
+            # An imputer of NaN leaves None as it is, and the encoder makes it a category.
+            if _plain(source.fill) in values:
+                problem = problem or (
+                    "SimpleImputer replaces NaN and leaves None, and the column has both: use "
+                    "one of them for missing values"
+                )
+            source = replace(source, fill=None)
+        for value in values:
+            if value not in grouped + removed:
+                indicator = replace(source, category=(value,), categories=tuple(values))
+                found.append(replace(indicator, problem=problem))
+        if grouped and not set(grouped) & set(removed):
+            problem = problem or "OneHotEncoder groups infrequent categories in one column"
+            found.append(replace(source, problem=problem))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A category as in `Encoding`: None if missing, integral floats as integers."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or value != value:
+        return None
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _is_increasing_map(transformer: Any) -> bool | None:
+    """Whether a transformer maps each column by an increasing (or decreasing: False) function.
+
+    None if it does not map the columns one by one, or not monotonically.
+    """
+    from sklearn import preprocessing as p
+
+    if isinstance(
+        transformer,
+        (
+            p.Binarizer,
+            p.MaxAbsScaler,
+            p.MinMaxScaler,
+            p.PowerTransformer,
+            p.QuantileTransformer,
+            p.RobustScaler,
+            p.StandardScaler,
+        ),
+    ):
+        return True
+    if isinstance(transformer, p.KBinsDiscretizer):
+        return True if transformer.encode == "ordinal" else None
+    if isinstance(transformer, p.FunctionTransformer) and not transformer.kw_args:
+        function = transformer.func
+        return _FUNCTIONS.get(function) if function is None or callable(function) else None
+    return None
+
+
+def _column_function(transformer: Any, position: int) -> Callable[[np.ndarray], np.ndarray]:
+    """The function that a transformer applies to one of its columns."""
+    from sklearn import preprocessing as p
+
+    if isinstance(transformer, p.FunctionTransformer):
+        return (lambda values: values) if transformer.func is None else transformer.func
+    lowest, highest = -LARGEST, LARGEST
+    if isinstance(transformer, p.PowerTransformer):
+        # Powers overflow, and Box-Cox is defined for positive values only.
+        highest = _POWER_LIMIT
+        lowest = 1 / highest if transformer.method == "box-cox" else -highest
+
+    def function(values: np.ndarray) -> np.ndarray:
+        rows = np.ones((len(values), transformer.n_features_in_))
+        rows[:, position] = np.clip(values, lowest, highest)
+        with warnings.catch_warnings():
+            # Missing column names, and overflow in the formula of the transformer.
+            warnings.simplefilter("ignore")
+            return np.asarray(transformer.transform(rows))[:, position]
+
+    return function

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree, TreeBuilder
@@ -16,6 +16,73 @@ from pellucid.tree.rounding import ThresholdStyle
 
 _AT_ONCE = 1024
 """Numbers that are tried at once in looking for one."""
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class MonotoneMap:
+    """An increasing or decreasing map of one column onto another."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    is_increasing: bool = True
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """The map; where it overflows or is not defined, the largest or smallest number."""
+        with np.errstate(all="ignore"):
+            mapped = np.asarray(self.function(values), dtype=np.float64)
+        # Logarithms and roots are not defined for small values, whose images count as smallest.
+        below = -LARGEST if self.is_increasing else LARGEST
+        return np.clip(np.where(np.isnan(mapped), below, mapped), -LARGEST, LARGEST)
+
+
+@dataclass(frozen=True)
+class ColumnSource:
+    """The column of the data that a column of a transformed matrix is computed from.
+
+    Attributes
+    ----------
+    column : int
+        Position in the data.
+    category : tuple
+        Empty, or the category for which an indicator column is 1, before `maps`.
+    categories : tuple
+        All known categories of the column, if it is an indicator column.
+    maps : tuple of MonotoneMap
+        Maps applied to the numbers, in order.
+    fill : object
+        Replacement of missing values, before `maps`; None if they were not replaced.
+    problem : str
+        Why the column cannot be traced; empty if it can.
+    """
+
+    column: int
+    category: tuple[Any, ...] = ()
+    maps: tuple[MonotoneMap, ...] = ()
+    fill: Any = None
+    problem: str = ""
+    categories: tuple[Any, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the column is one of the data, except for replaced missing values."""
+        return not (self.category or self.maps or self.problem)
+
+    @property
+    def is_increasing(self) -> bool:
+        """Whether larger numbers in the data are larger here."""
+        return sum(not step.is_increasing for step in self.maps) % 2 == 0
+
+    def name(self, columns: Sequence[str]) -> str | Indicator:
+        """Description of the column in terms of the data."""
+        column = columns[self.column]
+        return Indicator(column, self.category[0], self.categories) if self.category else column
+
+    def transform(self, values: np.ndarray) -> np.ndarray:
+        """Numbers of the data (or the indicator of the category) after all maps."""
+        for step in self.maps:
+            values = step(values)
+        return values
 
 
 class TreeRestatement:
@@ -31,9 +98,7 @@ class TreeRestatement:
     --------
     >>> import numpy as np
     >>> from pellucid import IMM
-    >>> from pellucid.explanation.column_provenance import ColumnSource
-    >>> from pellucid.explanation.monotone_maps import MonotoneMap
-    >>> from pellucid.explanation.restate import TreeRestatement
+    >>> from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
     >>> X = np.array([[1200.0], [1300.0], [5400.0], [5900.0]])
     >>> tree = IMM(2, random_state=0).fit(X / 1000).tree_
     >>> in_thousands = MonotoneMap(lambda values: values / 1000)

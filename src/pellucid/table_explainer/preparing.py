@@ -14,9 +14,7 @@ import polars as pl
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.numeric_domain import MAX_VALUE, MIN_SPREAD
 from pellucid._utils.texts import Message
-from pellucid.explanation.column_provenance import ColumnSource
-from pellucid.explanation.monotone_maps import MonotoneMap
-from pellucid.explanation.restate import TreeRestatement
+from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
 from pellucid.table_explainer.arguments import MISSING, SCALES, check_choice
 from pellucid.table_explainer.column_names import one_name
 from pellucid.table_explainer.roles import (

@@ -22,8 +22,8 @@ from pellucid import from_json
 from pellucid.cli.app import app
 from pellucid.export import to_dot, to_html, to_mermaid, to_python, to_sql
 from pellucid.export.sql_dialects import DIALECTS
-from pellucid.tables.formulas import neutralise, restore
 from pellucid.tables.reading import read_source
+from pellucid.tables.reading.source import neutralise, restore
 from pellucid.tables.writing import write_table
 
 

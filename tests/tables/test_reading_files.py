@@ -24,10 +24,10 @@ from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.reading import (
     ReadingOptions,
     as_format,
+    contents,
     parse_columns,
     read_source,
     source_of,
-    unpacking,
 )
 
 TABLE = pl.DataFrame({"city": ["Köln", "Œuvre", "Île"] * 4, "x": np.arange(12) / 4})
@@ -132,7 +132,7 @@ def test_a_parquet_file_in_an_archive(tmp_path):
 
 
 def test_the_size_of_decompressed_files_is_limited(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpacking, "MIN_LIMIT", 1000)  # otherwise the file would be very large
+    monkeypatch.setattr(contents, "MIN_LIMIT", 1000)  # otherwise the file would be very large
     with pytest.raises(InputError, match="larger than .* when it is decompressed"):
         read(tmp_path, gzip.compress(b"a\n" + b"1\n" * 10**6), "data.csv.gz")
 

@@ -17,8 +17,7 @@ from pellucid.eop.answer_regions import AnswerRegion, describe_support, region_t
 from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns
-from pellucid.tables.dates import date_formats, dates_as_days
+from pellucid.tables.columns import Columns, date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tables.frames import as_table, refuse_scan
 from pellucid.tables.validation import read_sample_weight

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.columns import Columns, is_numeric
-from pellucid.tables.encoding import Encoding, Indicator, as_category
+from pellucid.tables.columns import Columns, as_category, is_numeric
+from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc

@@ -19,8 +19,7 @@ from pellucid.report.model_view import Subject
 from pellucid.report.page import render
 from pellucid.report.payload import make_payload
 from pellucid.report.table_facts import DataNotes, TableFacts
-from pellucid.tables.columns import Columns
-from pellucid.tables.dates import dates_as_days
+from pellucid.tables.columns import Columns, dates_as_days
 from pellucid.tables.frames import as_table
 
 

@@ -1,14 +1,20 @@
-"""Tables of any kind as named columns."""
+"""Tables of any kind as named columns, and dates among them as numbers of days."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
+from pellucid.tables.frames import as_table
 
+
+@dataclass(eq=False)
 class Columns:
     """Columns of a table, each a 1-D array of numbers or objects.
 
@@ -24,9 +30,6 @@ class Columns:
     values: list[np.ndarray]
     are_named: bool
 
-    def __init__(self, names: list[str], values: list[np.ndarray], are_named: bool) -> None:
-        self.names, self.values, self.are_named = names, values, are_named
-
     @classmethod
     def of(cls, table: Any) -> Columns:
         """The columns of a pandas, polars or pyarrow table, or of a 2-D array.
@@ -34,8 +37,6 @@ class Columns:
         Numeric columns become arrays of numbers; all others, including booleans, arrays of
         objects. The columns of an array are named ``x0, x1, ...``.
         """
-        from pellucid.tables.frames import as_table
-
         if isinstance(table, Columns):
             return table
         frame = None if isinstance(table, (list, tuple)) else as_table(table)
@@ -115,3 +116,58 @@ def _plain(column: np.ndarray) -> np.ndarray:
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, Number) and not isinstance(value, (bool, np.bool_)))
+
+
+def as_category(value: Any) -> Any:
+    """A value as a hashable Python object; None if it is missing."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or (value != value) is not False:  # NaN, NaT and pandas' NA
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, Hashable) else str(value)
+
+
+def date_formats(columns: Columns, categorical: Collection[int] = ()) -> dict[str, ColumnFormat]:
+    """Formats of the columns of dates or times, by name.
+
+    A column holds dates if all its values are dates or missing. The columns at the positions
+    `categorical` are left out.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> from pellucid.tables.columns import Columns
+    >>> from pellucid.tables.columns import date_formats
+    >>> table = Columns.of([[date(2020, 1, 31), "f"], [date(2021, 5, 1), "m"]])
+    >>> {name: found.kind for name, found in date_formats(table).items()}
+    {'x0': 'date'}
+    """
+    found = {}
+    for i, (name, column) in enumerate(zip(columns.names, columns.values)):
+        if i in categorical or is_numeric(column):
+            continue
+        values = {as_category(value) for value in set(column.tolist())} - {None}
+        if values and all(isinstance(value, date) for value in values):
+            has_times = any(isinstance(value, datetime) and _has_time(value) for value in values)
+            found[name] = ColumnFormat("datetime" if has_times else "date")
+    return found
+
+
+def dates_as_days(columns: Columns, formats: Mapping[str, ColumnFormat]) -> Columns:
+    """The columns with dates as days since 1970-01-01."""
+    if not formats:
+        return columns
+    values = [_read(*part, formats) for part in zip(columns.names, columns.values)]
+    return Columns(columns.names, values, columns.are_named)
+
+
+def _read(name: str, column: np.ndarray, formats: Mapping[str, ColumnFormat]) -> np.ndarray:
+    try:
+        return formats.get(name, PLAIN).read(column)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} holds dates, but {error}") from None
+
+
+def _has_time(value: datetime) -> bool:
+    return bool(value.hour or value.minute or value.second or value.microsecond)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import rule_words
-from pellucid.tables.columns import Columns, is_numeric
+from pellucid.tables.columns import Columns, as_category, is_numeric
 
 
 @dataclass(frozen=True)
@@ -255,16 +255,6 @@ def _positions(names: list[str], wanted: Iterable[Any] | None) -> set[int]:
                 f"categorical contains column {column}; there are {len(names)} columns"
             )
     return found
-
-
-def as_category(value: Any) -> Any:
-    """A value as a hashable Python object; None if it is missing."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is None or (value != value) is not False:  # NaN, NaT and pandas' NA
-        return None
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, Hashable) else str(value)
 
 
 def _categories(column: np.ndarray) -> list[Any]:

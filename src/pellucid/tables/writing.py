@@ -15,8 +15,7 @@ import polars.selectors as cs
 from pellucid._utils.files import replacing
 from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError
-from pellucid.tables.formulas import neutralise
-from pellucid.tables.reading.source import BOM_ENCODING, TableSource
+from pellucid.tables.reading.source import BOM_ENCODING, TableSource, neutralise
 from pellucid.tables.suffixes import FEATHER, JSON, JSON_LINES, PARQUET, TEXT, written_format
 
 MAX_EXCEL_ROWS = 1_048_575

@@ -13,8 +13,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import EstimatorExportMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
-from pellucid.tables.columns import Columns
-from pellucid.tables.dates import dates_as_days
+from pellucid.tables.columns import Columns, dates_as_days
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 from pellucid.tree.importances import feature_importances

@@ -14,8 +14,7 @@ from pellucid._utils.estimators import store_training_data
 from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns
-from pellucid.tables.dates import date_formats, dates_as_days
+from pellucid.tables.columns import Columns, date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters

@@ -2,8 +2,7 @@
 
 from pellucid.tables.reading.dates import days
 from pellucid.tables.reading.files import STDIN, read_source, source_of
-from pellucid.tables.reading.model_columns import as_format
-from pellucid.tables.reading.parsing import ParsedColumns, parse_columns
+from pellucid.tables.reading.parsing import ParsedColumns, as_format, parse_columns
 from pellucid.tables.reading.source import ReadingOptions, TableSource
 
 __all__ = [

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Integral, Number, Real
 from pathlib import Path, PurePath
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import InputError
-from pellucid.tables.reading.data_frames import as_polars, plain_column
-from pellucid.tables.reading.limits import read_bytes, read_standard_input
+from pellucid.tables.reading.contents import read_bytes, read_standard_input, unpack
 from pellucid.tables.reading.parsing import parse_columns
 from pellucid.tables.reading.source import ReadingOptions, TableSource
 from pellucid.tables.reading.text_files import read_text
 from pellucid.tables.reading.typed_files import read_typed
-from pellucid.tables.reading.unpacking import unpack
 from pellucid.tables.suffixes import TEXT
 
 STDIN = Path("-")
+FAILURES = (Exception, pl.exceptions.PanicException)
+"""What polars and pyarrow raise for values that they cannot convert."""
+
+_TYPES: dict[frozenset[str], list[Any]] = {
+    frozenset(): [pl.Null],
+    frozenset(["boolean"]): [pl.Boolean],
+    frozenset(["integer"]): [pl.Int64, pl.UInt64],
+    frozenset(["number"]): [pl.Float64],
+    frozenset(["integer", "number"]): [pl.Float64],
+    frozenset(["date"]): [pl.Date],
+    frozenset(["datetime"]): [pl.Datetime("us")],
+    frozenset(["date", "datetime"]): [pl.Datetime("us")],
+    frozenset(["duration"]): [pl.Duration("us")],
+    frozenset(["time"]): [pl.Time],
+}
+"""Types of columns by what their values are; all other columns are text."""
+
+_MISSING = ("NoneType", "NaTType", "NAType")
+"""Python types of missing values; the last two are of pandas."""
+
+_WIDE = "decimal256"
+"""A type of Arrow at which polars panics, which prints lines that cannot be caught."""
 
 
 def read_source(
@@ -104,3 +129,222 @@ def _of_typed(
     comma = "," if parsed.decimal == "," else None
     used = ReadingOptions(decimal=options.decimal or comma, na=parsed.na)
     return TableSource(name, parsed.table, parsed.formats, used, None, suffix, table)
+
+
+def as_polars(table: Any, name: str) -> pl.DataFrame:
+    """A table as a polars data frame; see :func:`plain_column` for the types of its columns.
+
+    Parameters
+    ----------
+    table : pandas, polars or pyarrow data frame, 2-D array or list of rows
+        The columns of an array are named x0, x1, ...
+    name : str
+        Name for errors.
+    """
+    from narwhals import dependencies
+
+    if isinstance(table, pl.DataFrame):
+        return pl.DataFrame([plain_column(column) for column in table])
+    if isinstance(table, pl.LazyFrame):
+        raise InputError(f"{name} is a lazy frame", hint="call its collect() first")
+    if dependencies.is_pandas_dataframe(table):
+        names = _texts_of_names(table.columns, name)
+        columns = [_of_pandas(each, table.iloc[:, j]) for j, each in enumerate(names)]
+    elif dependencies.is_pyarrow_table(table):
+        names = _texts_of_names(table.column_names, name)
+        columns = [_of_pyarrow(each, column) for each, column in zip(names, table.itercolumns())]
+    elif isinstance(table, (list, tuple, np.ndarray)):
+        array = _array(table, name)
+        columns = [_of_array(f"x{j}", array[:, j]) for j in range(array.shape[1])]
+    else:
+        raise InputError(
+            f"{name} is of type {type(table).__name__}",
+            hint="give a pandas, polars or pyarrow table, or an array of rows and columns",
+        )
+    return pl.DataFrame(columns)
+
+
+def plain_column(column: pl.Series) -> pl.Series:
+    """A column without Python objects and extension types.
+
+    Periods become dates and intervals become text. Objects become numbers, dates, booleans or
+    text; objects that are neither stay objects.
+    """
+    if column.dtype == pl.Object:
+        return of_objects(column.name, column.to_list())
+    dtype: Any = column.dtype
+    if dtype.is_float() and dtype not in (pl.Float32, pl.Float64):
+        return column.cast(pl.Float32)  # few functions of polars take floats of 16 bits
+    if not hasattr(dtype, "ext_storage"):
+        return column
+    if dtype.ext_name().startswith("pandas."):
+        try:
+            return _of_pandas(column.name, column.to_pandas())
+        except ImportError:
+            return pl.Series(column.name, column.to_list(), dtype=pl.Object)
+    return column.ext.storage()
+
+
+def of_objects(name: str, values: Sequence[Any]) -> pl.Series:
+    """Python objects as a column of the type that all of them share, otherwise as text.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    values : sequence of object
+        None, NaN, NaT and pandas' NA are missing.
+
+    Returns
+    -------
+    Series
+        Of type Object if a value has no text of its own, such as a list or a function.
+    """
+    readers = {kind: _reader(kind) for kind in set(map(type, values))}
+    kinds = frozenset(kind for kind, _ in readers.values() if kind is not None)
+    for dtype in [] if "object" in kinds else _TYPES.get(kinds, []):
+        try:
+            read = [readers[type(value)][1](value) for value in values]
+            if dtype == pl.Datetime:
+                read = _naive(read)
+            return pl.Series(name, read, dtype=dtype, strict=True)
+        except FAILURES:
+            continue  # too large for the type
+    try:
+        if "object" not in kinds:
+            texts = [None if _is_missing(value) else _text(value) for value in values]
+            return pl.Series(name, texts, dtype=pl.String)
+    except FAILURES:
+        pass  # objects that cannot be written or compared
+    # Their values are not used; polars looks into some of them.
+    known = [None if value is None else type(value).__name__ for value in values]
+    return pl.Series(name, known, dtype=pl.Object)
+
+
+def _reader(kind: type) -> tuple[str | None, Callable[[Any], Any]]:
+    """What the values of a Python type are, and the function that reads one of them."""
+    if kind.__name__ in _MISSING:
+        return None, lambda value: None
+    if issubclass(kind, (bool, np.bool_)):
+        return "boolean", bool
+    if issubclass(kind, (np.datetime64, np.timedelta64)):
+        return "text", _text
+    if issubclass(kind, Integral):
+        return "integer", int
+    if issubclass(kind, (Real, Decimal)):
+        return "number", lambda value: None if _is_missing(value) else float(value)
+    if issubclass(kind, str):
+        return "text", _text
+    for base, name in (
+        (datetime, "datetime"),
+        (date, "date"),
+        (timedelta, "duration"),
+        (time, "time"),
+    ):
+        if issubclass(kind, base):
+            return name, lambda value: value
+    has_text = kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__
+    others: tuple[Any, ...] = (Number, Iterable, Callable, memoryview)
+    if has_text and not issubclass(kind, others):
+        return "text", _text
+    return "object", _text
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a scalar is None, NaN, NaT or pandas' NA."""
+    return type(value).__name__ in _MISSING or bool(value != value)
+
+
+def _text(value: Any) -> str:
+    """The text of a scalar; surrogates, which no file can hold, are escaped."""
+    text = str.__str__(value) if isinstance(value, str) else str(value)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _naive(values: list[Any]) -> list[Any]:
+    """Dates and times without time zone; those with a time zone in UTC.
+
+    Raises
+    ------
+    ValueError
+        If only some times have a time zone.
+    """
+    times = [
+        datetime(value.year, value.month, value.day)
+        if value is not None and not isinstance(value, datetime)
+        else value
+        for value in values
+    ]
+    zoned = {value.utcoffset() is not None for value in times if value is not None}
+    if len(zoned) > 1:
+        raise ValueError("only some times have a time zone")
+    if True not in zoned:
+        return times
+    return [t and t.astimezone(UTC).replace(tzinfo=None) for t in times]
+
+
+def _texts_of_names(names: Any, table: str) -> list[str]:
+    """Column names as text; names that are equal or no valid text are an error."""
+    texts = [str(each) for each in names]
+    known: set[str] = set()
+    for text in texts:
+        if text in known:
+            raise InputError(
+                f"{table}: column {text!r} appears more than once", hint="rename one of them"
+            )
+        if text != _text(text):
+            raise InputError(f"{table}: the name of column {text!r} is not valid text")
+        known.add(text)
+    return texts
+
+
+def _of_pandas(name: str, column: Any) -> pl.Series:
+    """A column of pandas."""
+    dtype = column.dtype
+    try:
+        if getattr(dtype, "freq", None) is not None and dtype.name.startswith("period"):
+            column = column.dt.to_timestamp()
+        elif getattr(dtype, "kind", "") == "f" and dtype.itemsize > 8:
+            column = column.astype(np.float64)
+        if dtype.kind != "O" and _WIDE not in str(dtype):
+            found = pl.Series(name, pl.from_pandas(column, include_index=False))
+            if found.dtype != pl.Object and not hasattr(found.dtype, "ext_storage"):
+                return plain_column(found)
+    except FAILURES:
+        pass
+    return of_objects(name, column.astype(object).tolist())
+
+
+def _of_pyarrow(name: str, column: Any) -> pl.Series:
+    """A column of pyarrow."""
+    if _WIDE not in str(column.type):
+        try:
+            return plain_column(pl.Series(name, pl.from_arrow(column)))
+        except FAILURES:
+            pass
+    return of_objects(name, column.to_pylist())
+
+
+def _of_array(name: str, column: np.ndarray) -> pl.Series:
+    if column.dtype.kind not in "OUS":
+        wide = column.dtype.kind == "f" and column.dtype.itemsize > 8
+        return plain_column(pl.Series(name, column.astype(np.float64) if wide else column))
+    return of_objects(name, column.tolist())
+
+
+def _array(table: Any, name: str) -> np.ndarray:
+    """Rows as a 2-D array."""
+    try:
+        array = table if isinstance(table, np.ndarray) else np.asarray(table)
+    except ValueError:
+        raise InputError(
+            f"{name} is a list whose rows differ in length", hint="give rows of equal length"
+        ) from None
+    if array.ndim != 2 or array.dtype.kind not in "biufOUS":
+        raise InputError(
+            f"{name} is an array with {array.ndim} dimensions and type {array.dtype}",
+            hint="a table needs rows and columns of numbers or text",
+        )
+    if isinstance(array, np.ma.MaskedArray):
+        return np.ma.filled(array.astype(object), None)
+    return np.asarray(array)

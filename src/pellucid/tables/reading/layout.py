@@ -10,21 +10,19 @@ from typing import NamedTuple
 
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
-from pellucid.tables.reading.headers import (
-    MAX_ROWS,
-    NO_HEADER,
-    header_names,
-    is_header,
-    numbered_names,
-    report_skipped,
-)
-from pellucid.tables.reading.limits import MAX_LINE, check_columns
+from pellucid.tables.reading.contents import MAX_LINE, check_columns
 from pellucid.tables.reading.numbers import is_number
 from pellucid.tables.reading.records import (
+    MAX_ROWS,
+    NO_HEADER,
     FieldSeparator,
     Record,
     check_quotes,
+    header_names,
+    is_header,
+    numbered_names,
     read_sample,
+    report_skipped,
     rewrite,
     usual_width,
 )

@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from pellucid._utils.notices import notice, option
+from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.tables.column_formats import ColumnFormat, Kind
-from pellucid.tables.reading import missing
 from pellucid.tables.reading.dates import (
     SHARE,
     DateReading,
     dates_in_integers,
+    days,
     is_midnight,
+    parse_dates,
     read_dates,
 )
 from pellucid.tables.reading.numbers import (
@@ -26,11 +27,19 @@ from pellucid.tables.reading.numbers import (
     is_code,
     read_numbers,
 )
-from pellucid.tables.reading.text_columns import TextColumn, quoted
+from pellucid.tables.reading.text_columns import (
+    ABBREVIATIONS,
+    MARKERS,
+    NEVER_WORDS,
+    STANDARD,
+    TextColumn,
+    quoted,
+)
 
 _YEAR_NAME = re.compile(r"year|jahr|ann[eé]e|\byr\b|año", re.IGNORECASE)
 _BOOLEANS = ("true", "false")
 _LONG_INTEGERS = [getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name)]
+_DATES = ("date", "datetime")
 
 
 class ParsedColumns(NamedTuple):
@@ -43,7 +52,7 @@ class ParsedColumns(NamedTuple):
     decimal : str
         Decimal sign of the numbers in text.
     na : tuple of str or None
-        Values that were missing in text columns by `missing.ABBREVIATIONS` or by the option.
+        Values that were missing in text columns by `ABBREVIATIONS` or by the option.
     """
 
     table: pl.DataFrame
@@ -63,8 +72,8 @@ def parse_columns(
     """Find the types of the text columns of a table and print what is unusual.
 
     A column is numeric, or a column of dates, if at least 90% of its present values can be read
-    as such; the others become missing. `pellucid.tables.reading.missing` describes which values
-    are present. Digits that are codes, such as ZIP codes with leading zeros, stay text.
+    as such; the others become missing. `text_columns` describes which values are present. Digits
+    that are codes, such as ZIP codes with leading zeros, stay text.
 
     Parameters
     ----------
@@ -249,7 +258,7 @@ class _Parser:
         if self.na is not None:
             gaps = set(self.na)
         else:
-            gaps = {*missing.NEVER_WORDS, *self.known_markers, *self.markers_found}
+            gaps = {*NEVER_WORDS, *self.known_markers, *self.markers_found}
             self.markers_found.update(self.known_markers)
         report: dict[str, list[str]] = defaultdict(list)
         for name, (column, found) in texts.items():
@@ -283,10 +292,10 @@ class _Parser:
         if self.na is not None:
             is_lost &= found.is_present
         lost = found.values.filter(is_lost)
-        self.markers_found.update(set(lost.to_list()) & set(missing.ABBREVIATIONS))
+        self.markers_found.update(set(lost.to_list()) & set(ABBREVIATIONS))
         if self.na is None:
             spelled = found.values.str.to_lowercase()
-            is_lost &= ~spelled.is_in(list(missing.STANDARD)).fill_null(False)
+            is_lost &= ~spelled.is_in(list(STANDARD)).fill_null(False)
         lost = found.values.filter(is_lost)
         if len(lost):
             counts = found.counts.filter(is_lost)
@@ -324,3 +333,69 @@ def _kind(column: pl.Series) -> Kind | None:
         high: Any = column.max()
         return "year" if low >= 1000 and high <= 2999 else "integer"
     return "number" if dtype.is_numeric() else None
+
+
+def as_format(
+    column: pl.Series, column_format: ColumnFormat, *, decimal: str = "."
+) -> tuple[pl.Series, int]:
+    """A column as numbers, and the number of values that could not be read.
+
+    Parameters
+    ----------
+    column : Series
+        Numbers, dates, or text.
+    column_format : ColumnFormat
+        How the model reads the column. Dates become days since 1970-01-01, with a fraction for
+        times. Numbers in text may have the prefix and suffix of the format, or none.
+    decimal : {".", ","}
+        Decimal sign of numbers in text.
+
+    Returns
+    -------
+    numbers : Series of Float64
+        Null where the value is missing or could not be read.
+    n_unread : int
+        Number of values that are neither numbers, or dates, nor missing.
+    """
+    name, dtype = column.name, column.dtype
+    is_date = column_format.kind in _DATES
+    if dtype == pl.String:
+        return _from_text(column, column_format, decimal)
+    if dtype == pl.Duration and not is_date:
+        return column.dt.total_microseconds().cast(pl.Float64) / (24 * 60 * 60 * 1e6), 0
+    if dtype.is_temporal():
+        if not is_date or dtype not in (pl.Date, pl.Datetime):
+            raise InputError(f"column {name!r} has dates, but the model expects numbers")
+        return days(column).alias(name), 0
+    if is_date and dtype != pl.Null:
+        if dtype.is_integer() and column_format.date_format == "%Y%m%d":
+            return _from_text(column.cast(pl.String), column_format, decimal)
+        raise InputError(f"column {name!r} has numbers, but the model expects dates")
+    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+        raise InputError(f"column {name!r} is not numeric (its type is {dtype})")
+    numbers = column.cast(pl.Float64)
+    is_infinite = numbers.is_infinite().fill_null(False)
+    finite = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
+    return finite.alias(name), int(is_infinite.sum())
+
+
+def _from_text(
+    column: pl.Series, column_format: ColumnFormat, decimal: str
+) -> tuple[pl.Series, int]:
+    values = column.str.strip_chars()
+    is_marker = values.str.to_lowercase().is_in([*MARKERS, ""]).fill_null(True)
+    counts = pl.Series([1] * len(values), dtype=pl.Int64)
+    if column_format.kind in _DATES:
+        if column_format.date_format:
+            parsed = parse_dates(values, column_format.date_format)
+            numbers = days(parsed)
+        else:
+            found = read_dates(values.set(is_marker, None), counts, day_first=False)
+            numbers = pl.Series([None] * len(values), dtype=pl.Float64)
+            numbers = days(found.values) if found is not None else numbers
+    else:
+        found_numbers = read_numbers(values, counts, decimal)
+        numbers = found_numbers.numbers
+    numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
+    n_unread = int((numbers.is_null() & ~is_marker).sum())
+    return numbers.set(is_marker, None).alias(column.name), n_unread

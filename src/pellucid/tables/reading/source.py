@@ -1,21 +1,31 @@
-"""How a table is read, and the table with the text of its fields."""
+"""How a table is read, the table with the text of its fields, and text that is no formula."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.formulas import restore
 
 BOM_ENCODING = "utf-8-sig"
 """Name of UTF-8 with a byte order mark at the start, which Excel needs."""
+
+_START = r"^'*[=+\-@\t\r]"
+_ESCAPED = r"^'+[=+\-@\t\r]"
+_NUMBER = r"[+-]?\s?[$€£¥]?\s?(\d[\d.,'  ]*|[.,]\d+)([eE][+-]?\d+)?\s?[$€£¥%]?"
+_INTERVAL = "-[^\\s\"'\\[|!]+ < [^\"'\\[|!]*≤[^\"'\\[|!]*"
+_HARMLESS = rf"^(-+|{_NUMBER}|{_INTERVAL})$"
+"""Numbers with a sign; dashes, which often stand for missing values; and rules that start with a
+negative number: outside of quotes, no formula has the sign ≤.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,7 @@ class ReadingOptions:
         Name of the encoding, as in Python.
     na : tuple of str or None
         Values that are missing, next to the empty field. None applies the rules of
-        `pellucid.tables.reading.missing`.
+        `pellucid.tables.reading.text_columns`.
     skip : int or None
         Number of lines above the header.
     header : bool or None
@@ -142,3 +152,57 @@ def read_fields(text: bytes, separator: str, **options: Any) -> pl.DataFrame:
         names = next(csv.reader([text[:end].decode()], delimiter=separator))
         table = table.rename(dict(zip(table.columns, names)))
     return restore(table)
+
+
+def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table of text and numbers in which no text and no column name is a formula.
+
+    A spreadsheet executes a field of a CSV file that starts with ``=``, ``+``, ``-``, ``@``, a tab
+    or a carriage return. Such text is written with an apostrophe before it, which keeps it text.
+    Reading removes the apostrophe, so that a table that was written is read as it was.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from pellucid.tables.reading.source import neutralise, restore
+    >>> table = pl.DataFrame({"=a": ["=1+1", "-5", "b"]})
+    >>> print(neutralise(table).write_csv(), end="")
+    '=a
+    '=1+1
+    -5
+    b
+    >>> restore(neutralise(table)).equals(table)
+    True
+    """
+    changed = []
+    for column in frame.select(cs.string() | cs.categorical() | cs.enum()):
+        text = column.cast(pl.String)
+        is_formula = text.str.contains(_START) & ~text.str.contains(_HARMLESS)
+        if is_formula.any():
+            escaped = pl.concat_str(pl.lit("'"), pl.lit(text))
+            changed.append(_choose(is_formula, escaped, text))
+    names = {
+        name: f"'{name}"
+        for name in frame.columns
+        if re.search(_START, name) and not re.search(_HARMLESS, name)
+    }
+    return frame.with_columns(changed).rename(names)
+
+
+def _choose(mask: pl.Series, chosen: pl.Expr, others: pl.Series) -> pl.Series:
+    # Series, not names of columns: polars reads a name such as "^a$" as a pattern.
+    expression = pl.when(mask).then(chosen).otherwise(others)
+    return pl.select(expression.alias(others.name)).to_series()
+
+
+def restore(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table that `neutralise` was given."""
+    changed = []
+    for column in frame.select(cs.string()):
+        is_escaped = column.str.contains(_ESCAPED)
+        if is_escaped.any():
+            changed.append(_choose(is_escaped, pl.lit(column.str.slice(1)), column))
+    frame = frame.with_columns(changed)
+    names = {name: name[1:] for name in frame.columns if re.search(_ESCAPED, name)}
+    is_unique = len({names.get(name, name) for name in frame.columns}) == frame.width
+    return frame.rename(names) if names and is_unique else frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from collections import Counter
 
 import numpy as np
@@ -12,8 +13,10 @@ import polars as pl
 from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError, notice
 from pellucid._utils.texts import Message
+from pellucid.tables.reading.contents import check_bytes, check_columns, errors_of
 from pellucid.tables.reading.dates import is_midnight
-from pellucid.tables.reading.headers import (
+from pellucid.tables.reading.numbers import as_integers
+from pellucid.tables.reading.records import (
     MAX_ROWS,
     NO_HEADER,
     distinct_names,
@@ -21,9 +24,6 @@ from pellucid.tables.reading.headers import (
     numbered_names,
     report_skipped,
 )
-from pellucid.tables.reading.limits import check_bytes, check_columns, errors_of
-from pellucid.tables.reading.numbers import as_integers
-from pellucid.tables.reading.sheets import check_sheets
 from pellucid.tables.reading.source import ReadingOptions
 from pellucid.tables.suffixes import EXCEL, FEATHER, PARQUET
 
@@ -37,6 +37,11 @@ _MAX_DEPTH = 100
 _STEPS = np.zeros(256, dtype=np.int32)
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 _OTHER_SIGNS = bytes(set(range(256)) - set(b'[]{}"'))
+MIN_CELLS = 10_000_000
+MAX_RATIO = 10
+"""The rectangle may have `MIN_CELLS` cells, or this multiple of the cells that have values."""
+
+_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br\s*=\s*["\']\$?([A-Za-z]+)\$?(\d+)["\']')
 
 
 def read_typed(name: str, content: bytes, suffix: str, options: ReadingOptions) -> pl.DataFrame:
@@ -161,3 +166,41 @@ def _find_header(sample: pl.DataFrame) -> int:
     usual = max(counts, key=lambda each: (counts[each], each))
     # A header can be complete where most rows have gaps.
     return next(i for i, width in enumerate(widths) if width >= usual)
+
+
+def check_sheets(name: str, content: bytes) -> None:
+    """Fail if few cells of a sheet of an ``.xlsx`` file are spread over a very large rectangle.
+
+    The reader of workbooks allocates the whole rectangle between the first and the last cell. Two
+    cells in opposite corners of a sheet would take more than 500 GB, and the process would be
+    aborted.
+    """
+    if not content.startswith(b"PK"):
+        return
+    with errors_of(name, "decompressed"):
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        for member in archive.namelist():
+            if not member.lower().startswith("xl/") or not member.lower().endswith(".xml"):
+                continue
+            if "sheet" not in member.lower():
+                continue
+            if cells := _CELL.findall(archive.read(member)):
+                _check_rectangle(name, cells)
+
+
+def _check_rectangle(name: str, cells: list[tuple[bytes, bytes]]) -> None:
+    columns = [_column(letters) for letters in {letters for letters, _ in cells}]
+    rows = [int(digits[:9]) for digits in {digits for _, digits in cells}]
+    height, width = max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
+    if height * width > max(MIN_CELLS, MAX_RATIO * len(cells)):
+        raise InputError(
+            f"{name}: {len(cells):,} cells are spread over {height:,} rows and {width:,} columns",
+            hint="delete the cells that are far from the table, or save it as CSV",
+        )
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters.upper()[:4]:
+        number = 26 * number + letter - 64
+    return number

@@ -1,4 +1,8 @@
-"""The bytes of a file: decompression, and the format of the content."""
+"""The bytes of a file: limits, decompression, and the format of the content.
+
+No file takes any amount of memory or time, and none ends in an exception of another library. The
+environment variable ``PELLUCID_MAX_MB`` sets the largest input in megabytes.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,26 @@ import bz2
 import gzip
 import io
 import lzma
+import os
+import stat
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import IO, Any, NamedTuple
 
 from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError
-from pellucid.tables.reading.limits import errors_of, max_bytes, read_up_to
 from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
 
+DEFAULT_MAX_MB = 4096
+MAX_COLUMNS = 100_000
+MAX_LINE = 16 << 20
+"""Bytes of each of the first lines of a text table."""
+
+_VARIABLE = "PELLUCID_MAX_MB"
+_CHUNK = 16 << 20
 MIN_LIMIT = 256 << 20
 MAX_RATIO = 200
 """A compressed file may give `MIN_LIMIT` bytes, or this multiple of its size."""
@@ -24,8 +37,85 @@ MAX_RATIO = 200
 MAX_LAYERS = 5
 """A file can be compressed this many times; some files give themselves when decompressed."""
 
-_CHUNK = 1 << 12
+_PACKED_CHUNK = 1 << 12
 """Compressed bytes at a time; zstd can give 32,000 times as many."""
+
+
+def max_bytes() -> int:
+    """Bytes of the largest input."""
+    text = os.environ.get(_VARIABLE, str(DEFAULT_MAX_MB))
+    if not text.isdecimal() or not 0 < int(text) < 10**9:
+        raise InputError(f"{_VARIABLE} is {text!r}", hint="a number of megabytes is expected")
+    return int(text) << 20
+
+
+def read_bytes(file: Path) -> bytes:
+    """The bytes of a regular file or a pipe."""
+    found = file.stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(f"{file} is a folder", hint="give the name of a file in it")
+    is_device = stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)
+    if stat.S_ISSOCK(found.st_mode) or (is_device and str(file) != "/dev/stdin"):
+        raise InputError(f"{file} is a device, not a file", hint="give the name of a file")
+    check_bytes(str(file), found.st_size)
+    with open(file, "rb") as stream:
+        return read_stream(str(file), stream)
+
+
+def read_standard_input(name: str) -> bytes:
+    """The bytes of standard input."""
+    return read_stream(name, sys.stdin.buffer)
+
+
+def read_stream(name: str, stream: IO[bytes]) -> bytes:
+    """All bytes of a stream, of which only about the limit is read."""
+    content = read_up_to(stream, max_bytes())
+    check_bytes(name, len(content))
+    return content
+
+
+def read_up_to(stream: IO[bytes], limit: int) -> bytes:
+    """The bytes of a stream; more than `limit` if there are more, but not all of them."""
+    # In chunks, because `read` takes memory for all bytes that it is asked for.
+    parts, n_read = [], 0
+    while n_read <= limit and (part := stream.read(_CHUNK)):
+        parts.append(part)
+        n_read += len(part)
+    return b"".join(parts)
+
+
+@contextmanager
+def errors_of(name: str, verb: str = "read", hint: str | None = None) -> Iterator[None]:
+    """Turn any error of a library that reads a damaged file into one that names the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        # A panic of Rust is no `Exception`.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{name} cannot be {verb}: {why}", hint=hint) from error
+
+
+def check_bytes(name: str, n_bytes: int) -> None:
+    """Fail if an input, or the table in it, has too many bytes."""
+    limit = max_bytes()
+    if n_bytes > limit:
+        raise InputError(
+            f"{name} takes more than {limit >> 20:,} MB",
+            hint=f"the environment variable {_VARIABLE} raises the limit",
+        )
+
+
+def check_columns(name: str, n_columns: int) -> None:
+    """Fail if a table has too many columns."""
+    if n_columns > MAX_COLUMNS:
+        raise InputError(
+            f"{name} has {n_columns:,} columns, of which at most {MAX_COLUMNS:,} can be read",
+            hint="select columns, or exchange rows and columns; check the separator of a text file",
+        )
 
 
 class Content(NamedTuple):
@@ -115,7 +205,7 @@ class _ZstdReader:
         """About `size` bytes or more; fewer only at the end."""
         zstandard = import_optional("zstandard", "a .zst file", "gzip")
         parts, n_read, frame = [], 0, self._frame
-        while n_read < size and (chunk := self._data.read(_CHUNK)):
+        while n_read < size and (chunk := self._data.read(_PACKED_CHUNK)):
             while chunk:
                 frame = frame or zstandard.ZstdDecompressor().decompressobj()
                 parts.append(frame.decompress(chunk))

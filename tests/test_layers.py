@@ -18,6 +18,7 @@ LAYERS = (
     ("_version", "_utils", "methods"),
     ("tree", "_core.kernels"),
     ("tables", "datasets"),
+    ("regions",),
     ("explanation", "_core.data"),
     ("_core.criteria",),
     ("_core.growers",),

@@ -4,7 +4,7 @@ An own region shape
 
 ``EOPClassifier`` finds boxes, polyhedra, ellipses and neighborhoods. A shape of your own is a
 class of regions and a search for them; calibration, levels, prediction and explanation stay the
-same. Here regions are discs. The modules in ``pellucid.eop.shapes`` may change.
+same. Here regions are discs.
 """
 
 import matplotlib.pyplot as plt
@@ -12,8 +12,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from pellucid import EOPClassifier
-from pellucid.eop.shapes.base import ShapeFinder
-from pellucid.eop.shapes.regions import Regions
+from pellucid.eop import Regions, ShapeFinder
 
 
 class Discs(Regions):

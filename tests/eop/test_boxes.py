@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support.extended import examples
+from pellucid.eop.box_finder import BoxFinder, round_box
 from pellucid.eop.kernels.boxes import best_grid_box, improve_box
 from pellucid.eop.problem import ProjectionView
-from pellucid.eop.shapes.boxes import Boxes, BoxFinder, describe_box, round_box
+from pellucid.regions.shapes import Boxes
+from pellucid.regions.words import describe_box
 
 cells = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-4, 3)), min_size=1, max_size=20

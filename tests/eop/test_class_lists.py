@@ -12,12 +12,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid._core.data.arrays import Weights
+from pellucid.eop.box_finder import drop_ends
 from pellucid.eop.choosing import ParameterChoice, choose_parameters, penalties_of
 from pellucid.eop.class_scan import scan_classes
 from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
 from pellucid.eop.pruning import FlatList
-from pellucid.eop.shapes.boxes import Boxes, drop_ends
+from pellucid.regions.shapes import Boxes
 
 FIXED = {"max_error": 0.1, "complexity_penalty": 0.002, "calibration": 0}
 

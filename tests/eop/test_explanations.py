@@ -11,9 +11,9 @@ from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
 from pellucid import EOPClassifier, explain_clusters, from_json
-from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.region_list import RegionList
-from pellucid.eop.shapes.regions import ColumnName, format_of
+from pellucid.explanation.region_list import RegionList
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.words import ColumnName, format_of
 from pellucid.tables.column_formats import ColumnFormat
 
 

@@ -16,9 +16,10 @@ from sklearn.datasets import load_iris, load_wine
 
 from _support.extended import seeds
 from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters, from_json
-from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.region_list import ListLevel, RegionList
-from pellucid.eop.shapes.boxes import Boxes
+from pellucid.explanation.region_list import RegionList
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.levels import ListLevel
+from pellucid.regions.shapes import Boxes
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Encoding
 

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid.datasets import make_eop_patterns, make_xor_triangles
-from pellucid.eop.problem import project
+from pellucid.regions.levels import project
 
 MODELS = [
     EOPClassifier("stump", regions="box"),

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 
 from _support.extended import examples
 from pellucid.eop.classifiers.neighbors import KNNClassifier
+from pellucid.eop.neighbor_finder import TINY, NeighborFinder, NeighborRegion, lowest_threshold
 from pellucid.eop.problem import ProjectionView
-from pellucid.eop.shapes.nonparametric import (
-    TINY,
-    NeighborFinder,
-    NeighborRegion,
-    lowest_threshold,
-)
 
 
 def slow_score(point, P, correct, m):

@@ -5,9 +5,10 @@ import pytest
 
 from pellucid._core.data.arrays import Weights
 from pellucid.eop.classifiers.stumps import StumpBase
-from pellucid.eop.problem import RegionProblem, project
+from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
 from pellucid.eop.scan import scan_projections
+from pellucid.regions.levels import project
 
 
 def test_all_subsets_in_order():

@@ -8,9 +8,10 @@ from sklearn.datasets import load_iris, load_wine
 
 from pellucid import EOPClassifier
 from pellucid._core.data.arrays import Weights
+from pellucid.eop.box_finder import BoxFinder
 from pellucid.eop.problem import RegionProblem
 from pellucid.eop.refining import ListBox, ListOptimizer
-from pellucid.eop.shapes.boxes import Boxes, BoxFinder
+from pellucid.regions.shapes import Boxes
 
 ENDS = [-np.inf, 0.5, 1.5, 2.5, np.inf]
 

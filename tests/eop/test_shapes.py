@@ -7,10 +7,9 @@ from scipy.spatial.distance import cdist
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid.eop import Regions, ShapeFinder
+from pellucid.eop.ellipse_finder import EllipseFinder, PolyhedronFinder, best_radius
 from pellucid.eop.problem import ProjectionView
-from pellucid.eop.shapes.ball_growing import best_radius
-from pellucid.eop.shapes.ellipses import EllipseFinder, Ellipses
-from pellucid.eop.shapes.polyhedra import Polyhedra, PolyhedronFinder
+from pellucid.regions.shapes import Ellipses, Polyhedra
 
 
 def view_of(P, correct, held_P, held_correct, min_units=10):

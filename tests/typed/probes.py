@@ -24,7 +24,7 @@ from pellucid import (
     XClusters,
 )
 from pellucid.baselines import CARTExplainer
-from pellucid.eop.region_list import RegionList
+from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import RuleList
 from pellucid.table_explainer.explainer import TableExplanation
 from pellucid.tree.trade_off import TradeOff

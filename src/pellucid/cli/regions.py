@@ -20,7 +20,8 @@ from pellucid.cli.names import read_names
 from pellucid.cli.output import show_line, show_measures, shown_notices
 from pellucid.cli.progress import working
 from pellucid.cli.writing import CLUSTER, draw, write_text
-from pellucid.eop.region_list import RegionList, region_text
+from pellucid.explanation.region_list import RegionList
+from pellucid.regions.answer_regions import region_text
 from pellucid.table_explainer.naming import suggest_names
 from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.column_formats import PLAIN

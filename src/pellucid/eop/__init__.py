@@ -3,8 +3,8 @@
 from pellucid.eop._ateop import ATEOPClassifier
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.eop.clusters import explain_clusters
-from pellucid.eop.shapes.base import Rows, ShapeFinder
-from pellucid.eop.shapes.regions import Finder, Regions
+from pellucid.eop.finders import Finder, Rows, ShapeFinder
+from pellucid.regions.shapes import Regions
 
 __all__ = [
     "ATEOPClassifier",

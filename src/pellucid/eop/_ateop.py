@@ -12,8 +12,8 @@ from pellucid._utils.sklearn_compat import Interval
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.ateop_learner import ATEOPLearner
+from pellucid.eop.finders import Finder
 from pellucid.eop.learning import Settings
-from pellucid.eop.shapes.regions import Finder
 
 
 @common_parameters

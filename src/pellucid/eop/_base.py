@@ -22,15 +22,10 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.eop._stages import StagesMixin
+from pellucid.eop.box_finder import BoxFinder
 from pellucid.eop.calibration import hold_out
-from pellucid.eop.decision_list import (
-    LevelAnswers,
-    complexity,
-    find_answers,
-    probabilities,
-    shares_by_answer,
-)
 from pellucid.eop.explanations import LevelRule, explain_rows, level_rules
+from pellucid.eop.finders import Calibration, Finder
 from pellucid.eop.learning import Learner, LearningResult, Settings
 from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
@@ -42,8 +37,6 @@ from pellucid.eop.registry import (
     make_base,
     read_classes,
 )
-from pellucid.eop.shapes.boxes import BoxFinder
-from pellucid.eop.shapes.regions import Calibration, Finder, with_formats
 from pellucid.eop.uncovered_rows import (
     UncoveredRows,
     answer_all,
@@ -52,6 +45,14 @@ from pellucid.eop.uncovered_rows import (
 )
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
+from pellucid.regions.levels import (
+    LevelAnswers,
+    complexity,
+    find_answers,
+    probabilities,
+    shares_by_answer,
+)
+from pellucid.regions.words import with_formats
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X

@@ -15,8 +15,8 @@ from pellucid.eop.calibration import hold_out
 from pellucid.eop.choosing import MAX_ERRORS, ParameterChoice, choose_parameters, penalties_of
 from pellucid.eop.class_learner import ClassLearner
 from pellucid.eop.eop_learner import EOPLearner
+from pellucid.eop.finders import Finder
 from pellucid.eop.learning import Settings
-from pellucid.eop.shapes.regions import Finder
 
 if TYPE_CHECKING:
     from pellucid.eop.problem import RegionProblem

@@ -52,7 +52,7 @@ _TEXTS = {
         If not 0, print each level to standard error. Ctrl-C stops the search and keeps the levels
         found so far.""",
     "attributes": """levels_ : list of Level
-        The decision list. A :class:`~pellucid.eop.decision_list.Level` has `features` (column
+        The decision list. A :class:`~pellucid.regions.levels.Level` has `features` (column
         indices), `classifier`, `regions` (with `contains`, `which` and `describe`), `error`,
         `held_out_error`, `coverage`, and the training rows that reach it and that it covers.
     n_levels_ : int
@@ -74,7 +74,7 @@ _TEXTS = {
         Indices of the held-out rows.
     history_ : list of Calibration
         Regions before and after calibration, for each level and for each rejected attempt: see
-        :class:`~pellucid.eop.shapes.regions.Calibration`.
+        :class:`~pellucid.eop.finders.Calibration`.
     leftover_shares_ : ndarray of shape (n_classes,)
         Class frequencies among the training rows in no region (among all rows, if there are
         none).

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import betainc
 
+from pellucid.eop.finders import RegionSearchResult
 from pellucid.eop.learning import Learner, ProjectionCandidate
 from pellucid.eop.problem import ProjectionView, is_error_allowed
-from pellucid.eop.shapes.regions import RegionSearchResult
 
 _TIGHTEN_BY = 0.6
 """Factor on the training ε after an attempt in which no region passes validation."""

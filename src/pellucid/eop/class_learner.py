@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.eop.box_finder import BoxFinder
 from pellucid.eop.class_scan import ClassScan, scan_classes
 from pellucid.eop.eop_learner import EOPLearner
+from pellucid.eop.finders import RegionSearchResult
 from pellucid.eop.learning import MIN_ROWS, LearningResult, ProjectionCandidate
 from pellucid.eop.pruning import FlatList
 from pellucid.eop.refining import ListOptimizer
-from pellucid.eop.shapes.boxes import BoxFinder
-from pellucid.eop.shapes.regions import RegionSearchResult
 
 _RESCAN_AT = 0.9
 """All projections are scanned again when less than this share of the rows is left."""

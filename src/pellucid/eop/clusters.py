@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_consistent_length
 from pellucid._utils.estimators import Noise
 from pellucid._utils.texts import Message, say
 from pellucid.eop._classifier import EOPClassifier
-from pellucid.eop.answer_regions import AnswerRegion, describe_support, region_text
 from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList
+from pellucid.regions.answer_regions import AnswerRegion, describe_support, region_text
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns, date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding, Indicator

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from pellucid.eop.finders import RegionSearchResult
 from pellucid.eop.learning import Learner, ProjectionCandidate
 from pellucid.eop.problem import is_error_allowed
-from pellucid.eop.shapes.regions import RegionSearchResult
 
 RELAX_BY = 1.5
 """Factor on ε when no region is found."""

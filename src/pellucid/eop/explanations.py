@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid._utils.texts import rule_words, say
-from pellucid.eop.answer_regions import (
+from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
+from pellucid.regions.answer_regions import (
     AnswerRegion,
     answer_regions,
     has_fractional_weights,
     region_text,
 )
-from pellucid.eop.decision_list import Level, LevelAnswers
-from pellucid.eop.problem import project
-from pellucid.eop.shapes.regions import column_texts
-from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
+from pellucid.regions.levels import Level, LevelAnswers, project
+from pellucid.regions.words import column_texts
 
 if TYPE_CHECKING:
     from pellucid.tables.encoding import Indicator

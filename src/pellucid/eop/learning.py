@@ -13,10 +13,11 @@ from pellucid._utils.progress import Interrupt, Progress
 from pellucid.eop.class_scan import scan_classes
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.classifiers.constant import ConstantBase
-from pellucid.eop.decision_list import Level
-from pellucid.eop.problem import ProjectionView, RegionProblem, is_error_allowed, project
+from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
+from pellucid.eop.problem import ProjectionView, RegionProblem, is_error_allowed
 from pellucid.eop.scan import scan_projections
-from pellucid.eop.shapes.regions import Calibration, Finder, Regions, RegionSearchResult
+from pellucid.regions.levels import Level, project
+from pellucid.regions.shapes import Regions
 
 MIN_ROWS = 3
 """Rows that a region of the rarest class needs at least."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,17 +12,6 @@ from scipy import sparse
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
-
-
-def project(
-    X: Any, features: Sequence[int] | np.ndarray, rows: np.ndarray | None = None
-) -> np.ndarray:
-    """Select columns and rows of a dense or CSC matrix as a row-major float64 array."""
-    rows = np.arange(X.shape[0]) if rows is None else rows
-    P = np.empty((len(rows), len(features)))
-    for position, feature in enumerate(features):
-        P[:, position] = column_values(X, feature, rows)
-    return P
 
 
 def is_error_allowed(wrong: Any, total: Any, max_error: float) -> Any:

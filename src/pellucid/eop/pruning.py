@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.eop.decision_list import Level
-from pellucid.eop.problem import RegionProblem, project
+from pellucid.eop.problem import RegionProblem
+from pellucid.regions.levels import Level, project
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pellucid.eop.decision_list import Level
-from pellucid.eop.problem import RegionProblem, is_error_allowed, project
+from pellucid.eop.box_finder import BoxFinder
+from pellucid.eop.finders import Rows
+from pellucid.eop.problem import RegionProblem, is_error_allowed
 from pellucid.eop.pruning import FlatList
-from pellucid.eop.shapes.base import Rows
-from pellucid.eop.shapes.boxes import BoxFinder
-from pellucid.eop.shapes.regions import Regions
+from pellucid.regions.levels import Level, project
+from pellucid.regions.shapes import Regions
 
 _TIE = 8
 """Weight of a row whose correctness depends on a box, relative to that of other rows."""

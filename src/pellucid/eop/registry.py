@@ -9,18 +9,17 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
+from pellucid.eop.box_finder import BoxFinder
 from pellucid.eop.classifiers.base import BaseClassifier
 from pellucid.eop.classifiers.constant import ConstantBase
 from pellucid.eop.classifiers.linear import LinearBase
 from pellucid.eop.classifiers.neighbors import KNNBase
 from pellucid.eop.classifiers.sklearn_base import SklearnBase
 from pellucid.eop.classifiers.stumps import StumpBase
+from pellucid.eop.ellipse_finder import EllipseFinder, PolyhedronFinder
+from pellucid.eop.finders import Finder
+from pellucid.eop.neighbor_finder import NeighborFinder
 from pellucid.eop.problem import RegionProblem
-from pellucid.eop.shapes.boxes import BoxFinder
-from pellucid.eop.shapes.ellipses import EllipseFinder
-from pellucid.eop.shapes.nonparametric import NeighborFinder
-from pellucid.eop.shapes.polyhedra import PolyhedronFinder
-from pellucid.eop.shapes.regions import Finder
 
 SHAPES: dict[str, type[Finder]] = {
     "nonparametric": NeighborFinder,

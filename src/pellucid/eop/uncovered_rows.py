@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import say
-from pellucid.eop.decision_list import Level, LevelAnswers
-from pellucid.eop.problem import RegionProblem, project
+from pellucid.eop.problem import RegionProblem
+from pellucid.regions.levels import Level, LevelAnswers, project
 
 
 @dataclass(frozen=True)

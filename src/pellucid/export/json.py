@@ -60,7 +60,7 @@ from pellucid.export.json_schema import FORMAT, VERSION, check_reading, read_doc
 from pellucid.tables.encoding import Indicator
 
 if TYPE_CHECKING:
-    from pellucid.eop.region_list import RegionList
+    from pellucid.explanation.region_list import RegionList
 
 REGIONS_FORMAT = "pellucid.regions"
 """Format of the files of :mod:`pellucid.export.region_json`."""
@@ -179,7 +179,7 @@ def from_json(
     Explanation or RegionList
         Predicts, explains and exports as the model did, without the training data. A file of
         regions (format ``"pellucid.regions"``) gives a
-        :class:`~pellucid.eop.region_list.RegionList`.
+        :class:`~pellucid.explanation.region_list.RegionList`.
 
     Examples
     --------

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.estimators import FrameKind
-from pellucid.eop.region_list import NOWHERE, RegionList, region_text
+from pellucid.explanation.region_list import NOWHERE, RegionList
 from pellucid.export.frame import make_frame
+from pellucid.regions.answer_regions import region_text
 
 
 def regions_to_frame(model: Any, *, kind: FrameKind | None = None) -> Any:

@@ -36,15 +36,13 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.region_list import ListLevel, RegionList
-from pellucid.eop.shapes.boxes import Boxes
-from pellucid.eop.shapes.ellipses import Ellipses
-from pellucid.eop.shapes.polyhedra import Polyhedra
-from pellucid.eop.shapes.regions import Regions
+from pellucid.explanation.region_list import RegionList
 from pellucid.export import json_schema as schema
 from pellucid.export._values import plain_value
 from pellucid.export.schema import check_schema, wrong
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.levels import ListLevel
+from pellucid.regions.shapes import Boxes, Ellipses, Polyhedra, Regions
 from pellucid.tables.encoding import Indicator
 
 FORMAT = "pellucid.regions"

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.eop.region_list import ListLevel, RegionList
-from pellucid.eop.shapes.ellipses import Ellipses
-from pellucid.eop.shapes.polyhedra import Polyhedra
+from pellucid.explanation.region_list import RegionList
 from pellucid.export._values import plain_value
 from pellucid.export.python import check_function_name, is_category, read_statements
+from pellucid.regions.levels import ListLevel
+from pellucid.regions.shapes import Ellipses, Polyhedra
 from pellucid.tables.encoding import Indicator
 
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.estimators import SQLDialect
-from pellucid.eop.region_list import ListLevel, RegionList
-from pellucid.eop.shapes.boxes import Boxes
-from pellucid.eop.shapes.ellipses import Ellipses
-from pellucid.eop.shapes.polyhedra import Polyhedra
+from pellucid.explanation.region_list import RegionList
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import SqlWriter
+from pellucid.regions.levels import ListLevel
+from pellucid.regions.shapes import Boxes, Ellipses, Polyhedra
 from pellucid.tables.encoding import Indicator
 
 

@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.eop.answer_regions import region_texts
-from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.shapes.boxes import Boxes
-from pellucid.eop.shapes.regions import column_texts, format_of
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.region_shapes import (
     DELETED,
     INK,
     OTHER,
     PASSED_ON,
-    Window,
     draw_regions,
     draw_scores,
     shade_answers,
 )
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.shapes import Window
+from pellucid.regions.words import column_texts, format_of
 from pellucid.tables.encoding import Indicator
 
 if TYPE_CHECKING:
@@ -289,7 +287,7 @@ def _sentence(scene: _Scene, query: Any, region: int | None) -> str:
     """The answer and its reason, in two or three lines."""
     if region is None:
         return "no region holds this row; below, the last level and its regions"
-    where = region_texts(scene.level.regions, scene.described)[region]
+    where = scene.level.regions.texts(scene.described)[region]
     first = f"{scene.model.predict(query)[0]}, by level {scene.number + 1}"
     return "\n".join([first, *textwrap.wrap(where, 64)])
 
@@ -359,7 +357,8 @@ class _Scene:
         include: np.ndarray | None = None,
     ) -> None:
         """Regions, rows and names of the axes."""
-        regions = self._drawable(self.level.regions if regions is None else regions)
+        regions = self.level.regions if regions is None else regions
+        regions = regions.with_middle_ends(self.indicators)
         shown = self.P if include is None else np.vstack([self.P, include])
         window = _window(shown)
         for axis in self.indicators:
@@ -394,16 +393,6 @@ class _Scene:
         for axis in self.indicators:
             P[:, axis] += 0.6 * (_heights(len(P)) - 0.5)
         return P
-
-    def _drawable(self, regions: Any) -> Any:
-        """Boxes with their end between the two values of a category in the middle."""
-        if not self.indicators or not isinstance(regions, Boxes):
-            return regions
-        lower, upper = regions.lower.copy(), regions.upper.copy()
-        for axis in self.indicators:
-            for ends in (lower, upper):
-                ends[np.isfinite(ends[:, axis]), axis] = 0.5
-        return Boxes(lower, upper)
 
     def _drawable_classifier(self) -> Any:
         stump = self.level.classifier
@@ -519,7 +508,7 @@ def _columns_of(X: Any, features: list[int]) -> np.ndarray:
     return np.asarray(numbers[:, features], dtype=np.float64)
 
 
-def _window(P: np.ndarray) -> Window:
+def _window(P: np.ndarray) -> list[tuple[float, float]]:
     """The limits of the axes: all rows and a margin."""
     if not len(P):
         return [(0.0, 1.0)] * P.shape[1]

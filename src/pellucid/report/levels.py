@@ -10,13 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.eop.classifiers.linear import LinearClassifier
-from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.problem import project
-from pellucid.eop.shapes.boxes import Boxes
-from pellucid.eop.shapes.ellipses import Ellipses
-from pellucid.eop.shapes.polyhedra import Polyhedra
-from pellucid.plotting.region_shapes import outlines
+from pellucid.regions.classifiers import LinearClassifier, Stump
+from pellucid.regions.levels import project
+from pellucid.regions.shapes import Boxes, Ellipses, Polyhedra
 from pellucid.report.columns import clipped
 from pellucid.report.facts import sample_rows
 from pellucid.report.profiles import short
@@ -89,7 +85,7 @@ class LevelView:
         if len(window) > 2:
             return []
         found = []
-        for number, outline in enumerate(outlines(regions, window)):
+        for number, outline in enumerate(regions.outlines(window)):
             answers_inside = {
                 self.position[piece.answer] for piece in pieces if piece.region == number
             }

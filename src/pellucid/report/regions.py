@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.eop.region_list import RegionList
+from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import default_names
 from pellucid.report.columns import NumberColumn
 from pellucid.report.facts import choose_columns, cluster_facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
-from pellucid.eop.classifiers.stumps import Stump
+from pellucid.regions.classifiers import Stump
 
 
 class ConstantBase(BaseClassifier):

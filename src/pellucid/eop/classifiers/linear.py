@@ -2,55 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
-from pellucid._utils.texts import say
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
-from pellucid.eop.problem import RegionProblem, project
-
-
-@dataclass(frozen=True)
-class LinearClassifier:
-    """Predicts the class with the largest ``coef @ x + intercept``.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_classes, dim)
-    intercept : ndarray of shape (n_classes,)
-        Minus infinity for classes without training rows.
-    """
-
-    coef: np.ndarray
-    intercept: np.ndarray
-
-    def decision_function(self, P: np.ndarray) -> np.ndarray:
-        """Score of each class, ``P @ coef.T + intercept``."""
-        return P @ self.coef.T + self.intercept
-
-    def predict(self, P: np.ndarray) -> np.ndarray:
-        """Class index of every row."""
-        return self.decision_function(P).argmax(axis=1)
-
-    def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
-        """Condition under which a class is predicted, as text."""
-        if len(self.coef) > 2 or not np.isfinite(self.intercept).all():
-            return say("whereLinear", answer=str(classes[answer]))
-        other = 1 - answer
-        weights = self.coef[answer] - self.coef[other]
-        size = np.abs(weights).max() or 1.0
-        weights = weights / size
-        bound = (self.intercept[other] - self.intercept[answer]) / size
-        terms = [f"{'+' if w >= 0 else '-'} {_factor(w)}{n}" for w, n in zip(weights, names)]
-        text = " ".join(terms).removeprefix("+ ")
-        return say("where", condition=f"{text} {'≥' if answer == 0 else '>'} {bound:.3g}")
-
-
-def _factor(weight: float) -> str:
-    size = f"{abs(weight):.2g}"
-    return "" if size == "1" else f"{size} "
+from pellucid.eop.problem import RegionProblem
+from pellucid.regions.classifiers import LinearClassifier
+from pellucid.regions.levels import project
 
 
 class LinearBase(BaseClassifier):

@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid._utils.texts import say
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
-from pellucid.eop.problem import project
+from pellucid.regions.levels import project
 
 N_NEIGHBORS = 5
 """Neighbors of the built-in k-NN classifier, as in scikit-learn."""

@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pellucid.eop.classifiers.base import FAILED, BaseClassifier, FittedClassifier
-from pellucid.eop.problem import RegionProblem, project
+from pellucid.eop.problem import RegionProblem
+from pellucid.regions.levels import project
 
 _N_FOLDS = 3
 """Folds of the cross-validation that predicts the training rows."""

@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
-from pellucid._utils.texts import say
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
-from pellucid.eop.problem import project
-from pellucid.eop.shapes.regions import format_of
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.levels import project
 from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import choose_threshold
 
 _BLOCK = 32
 """Columns per task."""
-
-
-@dataclass(frozen=True)
-class Stump:
-    """A decision stump: one threshold on one column.
-
-    Attributes
-    ----------
-    position : int
-        Position of the column in the projection.
-    threshold : float
-    at_most, above : int
-        Class index for values ≤ threshold and for values > threshold.
-    """
-
-    position: int
-    threshold: float
-    at_most: int
-    above: int
-
-    def predict(self, P: np.ndarray) -> np.ndarray:
-        """Class index of every row."""
-        return np.where(P[:, self.position] <= self.threshold, self.at_most, self.above)
-
-    def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
-        """Condition under which a class is predicted, as text."""
-        name, side = names[self.position], "high" if answer == self.at_most else "low"
-        return say("where", condition=format_of(name).condition(name, **{side: self.threshold}))
 
 
 class StumpBase(BaseClassifier):

@@ -4,74 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.eop.answer_regions import (
+from pellucid.explanation.input_columns import InputColumns
+from pellucid.explanation.mixins import RegionExportMixin
+from pellucid.regions.answer_regions import (
     AnswerRegion,
     answer_regions,
     has_fractional_weights,
     region_text,
-    region_texts,
 )
-from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.decision_list import LevelAnswers, find_answers
-from pellucid.eop.shapes.boxes import Boxes
-from pellucid.eop.shapes.ellipses import Ellipses
-from pellucid.eop.shapes.polyhedra import Polyhedra
-from pellucid.eop.shapes.regions import Regions, with_formats
-from pellucid.explanation.input_columns import InputColumns
-from pellucid.explanation.mixins import RegionExportMixin
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.levels import LevelAnswers, ListLevel, find_answers
+from pellucid.regions.words import with_formats
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
 NOWHERE = "in no region"
 """Text for rows that no region contains."""
-
-
-@dataclass(frozen=True)
-class ListLevel:
-    """One level of a decision list.
-
-    Attributes
-    ----------
-    features : tuple of int
-        Indices of the columns.
-    classifier : Stump
-    regions : Boxes, Polyhedra or Ellipses
-    counts : ndarray of shape (n_regions, n_classes, n_classes)
-        Weight of the training rows by region, predicted class and true class.
-    """
-
-    features: tuple[int, ...]
-    classifier: Stump
-    regions: Regions
-    counts: np.ndarray
-
-    def branches(self, region: int) -> list[tuple[int, np.ndarray, np.ndarray]]:
-        """Cluster, lower and upper ends of each side of the stump in a region.
-
-        The ends are those of a box, cut at the threshold; for other shapes, only the threshold.
-        """
-        infinite = np.full(self.regions.dim, np.inf)
-        lower, upper = self.regions.box_bounds(region) or (-infinite, infinite)
-        stump = self.classifier
-        if stump.at_most == stump.above:
-            return [(stump.at_most, lower, upper)]
-        at, branches = stump.position, []
-        for answer, is_upper in ((stump.at_most, True), (stump.above, False)):
-            low, high = lower.copy(), upper.copy()
-            if is_upper:
-                high[at] = min(high[at], stump.threshold)
-            else:
-                low[at] = max(low[at], stump.threshold)
-            if low[at] < high[at]:
-                branches.append((answer, low, high))
-        return branches
 
 
 class RegionList(RegionExportMixin):
@@ -113,7 +67,7 @@ class RegionList(RegionExportMixin):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from pellucid import EOPClassifier
-    >>> from pellucid.eop.region_list import RegionList
+    >>> from pellucid.explanation.region_list import RegionList
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> regions = RegionList.of(EOPClassifier(random_state=0).fit(X, y))
     >>> regions.predict(X[:2])
@@ -293,8 +247,7 @@ class RegionList(RegionExportMixin):
         found = self._answers(X)
         texts = {(p.level, p.region, p.answer): region_text(p) for p in self.pieces()}
         bare = [
-            region_texts(level.regions, [self.names_[f] for f in level.features])
-            for level in self.levels_
+            level.regions.texts([self.names_[f] for f in level.features]) for level in self.levels_
         ]
         described = []
         for level, region, answer in zip(*(part.tolist() for part in found)):
@@ -337,7 +290,7 @@ def _check_level(level: Any, base: Any) -> None:
             "nonparametric regions cannot be exported, because they consist of the training rows; "
             "use boxes, polyhedra or ellipses"
         )
-    if not isinstance(level.regions, (Boxes, Ellipses, Polyhedra)):
+    if not level.regions.fields:
         raise ValueError(
             f"regions of the kind {level.regions.kind!r} cannot be exported; use boxes, polyhedra "
             "or ellipses, or pickle the model"
@@ -349,12 +302,9 @@ def _check_level(level: Any, base: Any) -> None:
         )
 
 
-def _finite(stump: Any) -> Any:
+def _finite(classifier: Any) -> Any:
     """The same classifier; a stump with a finite threshold."""
-    if not isinstance(stump, Stump) or np.isfinite(stump.threshold):
-        return stump
-    answer = stump.at_most if stump.threshold > 0 else stump.above
-    return Stump(stump.position, 0.0, answer, answer)
+    return classifier.with_finite_threshold() if isinstance(classifier, Stump) else classifier
 
 
 def _tree_of(features: list[int], n_features: int) -> ThresholdTree:

@@ -1,4 +1,4 @@
-"""Boxes: one interval per column."""
+"""The search for boxes: one interval per column."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.texts import rule_words
-from pellucid.eop.shapes.base import Rows, ShapeFinder
-from pellucid.eop.shapes.regions import Regions, format_of
-from pellucid.tables.encoding import Indicator
+from pellucid.eop.finders import Rows, ShapeFinder
+from pellucid.regions.shapes import Boxes
 from pellucid.tree.rounding import choose_threshold
 
 _BINS = 64
@@ -20,89 +18,6 @@ _BINS = 64
 _SEEDS = 8
 _SEED_NEIGHBORS = 20
 """Rows nearest to a seed whose bounding box is a start box."""
-
-
-class Boxes(Regions):
-    """Boxes, ``lower < x <= upper`` in every column.
-
-    Attributes
-    ----------
-    lower, upper : ndarray of shape (n_boxes, dim)
-        Ends. An end is infinite if there is no training row beyond it.
-    """
-
-    kind = "box"
-    lower: np.ndarray
-    upper: np.ndarray
-    dim: int
-
-    def __init__(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        self.lower, self.upper = np.atleast_2d(lower), np.atleast_2d(upper)
-        self.dim = self.lower.shape[1]
-
-    def __len__(self) -> int:
-        return len(self.lower)
-
-    def which(self, P: np.ndarray) -> np.ndarray:
-        """See `Regions.which`."""
-        region = np.full(len(P), -1, dtype=np.int64)
-        for i in range(len(self) - 1, -1, -1):
-            region[((self.lower[i] < P) & (self.upper[i] >= P)).all(axis=1)] = i
-        return region
-
-    def take(self, kept: np.ndarray) -> Boxes:
-        """See `Regions.take`."""
-        return Boxes(self.lower[kept].reshape(-1, self.dim), self.upper[kept].reshape(-1, self.dim))
-
-    def describe(self, names: Sequence[str | Indicator]) -> list[str]:
-        """See `Regions.describe`."""
-        return [describe_box(low, high, names) for low, high in zip(self.lower, self.upper)]
-
-    def box_bounds(self, region: int) -> tuple[np.ndarray, np.ndarray]:
-        """See `Regions.box_bounds`."""
-        return self.lower[region].copy(), self.upper[region].copy()
-
-    @property
-    def n_facets(self) -> np.ndarray:
-        """Number of finite ends of each box."""
-        return (np.isfinite(self.lower).astype(int) + np.isfinite(self.upper)).sum(axis=1)
-
-    @property
-    def costs(self) -> np.ndarray:
-        """Number of columns with a finite end."""
-        return (np.isfinite(self.lower) | np.isfinite(self.upper)).sum(axis=1).astype(float)
-
-
-def describe_interval(low: float, high: float, name: str | Indicator) -> str:
-    """Text of an interval; empty if it has no finite end.
-
-    Examples
-    --------
-    >>> from pellucid.eop.shapes.boxes import describe_interval
-    >>> from pellucid.tables.encoding import Indicator
-    >>> describe_interval(0.0, float("inf"), Indicator("island", "Dream"))
-    'island is Dream'
-    """
-    if isinstance(name, Indicator):
-        is_one, is_zero = low >= 0, high < 1
-        return str(name) if is_one else name.negation if is_zero else ""
-    if np.isinf(low) and np.isinf(high):
-        return ""
-    bounds = (None if np.isinf(end) else float(end) for end in (low, high))
-    return format_of(name).condition(name, **dict(zip(("low", "high"), bounds)))
-
-
-def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str | Indicator]) -> str:
-    """Text of a box.
-
-    Examples
-    --------
-    >>> from pellucid.eop.shapes.boxes import describe_box
-    >>> describe_box([13.5, 0.4], [25.0, 1.3], ["x1", "x7"])
-    '13.5 < x1 ≤ 25 and 0.4 < x7 ≤ 1.3'
-    """
-    parts = [describe_interval(*ends) for ends in zip(lower, upper, names)]
-    return f" {rule_words().and_} ".join(filter(None, parts)) or rule_words().everywhere
 
 
 class BoxFinder(ShapeFinder):
@@ -187,11 +102,7 @@ class BoxFinder(ShapeFinder):
 
     def join(self, regions: Sequence[Any], dim: int) -> Boxes:
         """See `ShapeFinder.join`."""
-        if not regions:
-            return Boxes(np.empty((0, dim)), np.empty((0, dim)))
-        return Boxes(
-            *(np.concatenate([getattr(r, s) for r in regions]) for s in ("lower", "upper"))
-        )
+        return Boxes.join(regions, dim)
 
     def drop_facets(self, region: Any, rows: Rows, gains: np.ndarray, penalty: float) -> Boxes:
         """See `ShapeFinder.drop_facets`."""

@@ -1,19 +1,114 @@
-"""Search for parametric regions: grown one by one, then recalibrated on held-out rows."""
+"""The search for regions: grown one by one, then recalibrated on held-out rows."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
 from pellucid.eop.problem import ProjectionView, is_error_allowed
-from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult
+from pellucid.regions.shapes import Regions
 
 _MAX_BITS = 61
 """Sums of gains stay below 2**_MAX_BITS."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Regions of one projection before and after calibration.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Column indices of the projection.
+    level : int
+        Index of the level for which the regions were searched.
+    max_error : float
+        Maximum error rate (ε).
+    before, after : Regions
+        Regions found on the training rows, and the same after calibration on the held-out rows.
+    deleted : ndarray of int
+        Indices, in `before`, of the deleted regions.
+    held_out_rows : ndarray of shape (n_before,), int
+        Number of held-out rows in each region of `before`.
+    held_out_error : ndarray of shape (n_before,)
+        Error rate on these rows; NaN where there are none.
+    is_used : bool
+        Whether the regions became a level.
+    """
+
+    features: tuple[int, ...]
+    level: int
+    max_error: float
+    before: Regions
+    after: Regions
+    deleted: np.ndarray
+    held_out_rows: np.ndarray
+    held_out_error: np.ndarray
+    is_used: bool = False
+
+
+@dataclass(frozen=True)
+class RegionSearchResult:
+    """Calibrated regions, and the region of each row.
+
+    Attributes
+    ----------
+    before, after : Regions
+        Regions before and after calibration.
+    which, held_which : ndarray of int
+        Index of the region in `after` of each training row and of each held-out row; -1 if none.
+    deleted, held_out_rows, held_out_error : ndarray
+        See `Calibration`.
+    """
+
+    before: Regions
+    after: Regions
+    which: np.ndarray
+    held_which: np.ndarray
+    deleted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    held_out_rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    held_out_error: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+
+class Finder(ABC):
+    """Search for regions of one shape.
+
+    Parameters
+    ----------
+    n_bootstraps : int
+        Number of bootstrap samples for robust boundaries; 0 uses none.
+    max_error : float
+        Initial ε, before it is relaxed.
+    """
+
+    n_bootstraps: int
+    max_error: float
+
+    def __init__(self, n_bootstraps: int = 0, max_error: float = 1.0) -> None:
+        self.n_bootstraps, self.max_error = n_bootstraps, max_error
+
+    @abstractmethod
+    def find(
+        self, view: ProjectionView, max_error: float, held_max_error: float, seed: int
+    ) -> RegionSearchResult:
+        """Find regions in which the classifier of a view is accurate.
+
+        Parameters
+        ----------
+        view : ProjectionView
+            Rows of a projection, and which of them are classified correctly.
+        max_error : float
+            Maximum error rate in a region on the training rows (ε).
+        held_max_error : float
+            Maximum error rate in a region on the held-out rows.
+        seed : int
+            Seed of the random numbers.
+        """
 
 
 class Rows(NamedTuple):

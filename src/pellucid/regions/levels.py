@@ -1,19 +1,31 @@
-"""The decision list: the first level with a region that contains a row classifies it."""
+"""The levels of a decision list: the first with a region that contains a row classifies it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.eop.problem import project
-from pellucid.eop.shapes.regions import Regions
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.shapes import Regions
+from pellucid.tree.predictor import column_values
+
+
+def project(
+    X: Any, features: Sequence[int] | np.ndarray, rows: np.ndarray | None = None
+) -> np.ndarray:
+    """Select columns and rows of a dense or CSC matrix as a row-major float64 array."""
+    rows = np.arange(X.shape[0]) if rows is None else rows
+    P = np.empty((len(rows), len(features)))
+    for position, feature in enumerate(features):
+        P[:, position] = column_values(X, feature, rows)
+    return P
 
 
 @dataclass(frozen=True)
-class Level:
+class ListLevel:
     """A projection, a classifier on it, and the regions in which the classifier is used.
 
     Attributes
@@ -24,6 +36,50 @@ class Level:
         Its ``predict`` takes these columns and returns indices into `classes_`.
     regions : Regions
         Regions in which the classifier is used.
+    counts : ndarray of shape (n_regions, n_classes, n_classes)
+        Weight of the training rows by region, predicted class and true class.
+    """
+
+    features: tuple[int, ...]
+    classifier: Any
+    regions: Regions
+    counts: np.ndarray
+
+    def ends(self, region: int, answer: int) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of the part of a region in which a class is predicted.
+
+        The ends are those of a box, cut at the threshold of a stump; for other shapes, only the
+        threshold.
+        """
+        infinite = np.full(self.regions.dim, np.inf)
+        lower, upper = self.regions.box_bounds(region) or (-infinite, infinite)
+        stump = self.classifier
+        if isinstance(stump, Stump) and stump.at_most != stump.above:
+            at = stump.position
+            if answer == stump.at_most:
+                upper[at] = min(upper[at], stump.threshold)
+            else:
+                lower[at] = max(lower[at], stump.threshold)
+        return lower, upper
+
+    def branches(self, region: int) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Cluster, lower and upper ends of each side of the stump in a region."""
+        stump = self.classifier
+        sides = [(answer, *self.ends(region, answer)) for answer in (stump.at_most, stump.above)]
+        if stump.at_most == stump.above:
+            return sides[:1]
+        at = stump.position
+        return [(answer, low, high) for answer, low, high in sides if low[at] < high[at]]
+
+
+@dataclass(frozen=True)
+class Level(ListLevel):
+    """A level of a fitted model, with what it reached in training.
+
+    Attributes
+    ----------
+    features, classifier, regions, counts
+        See `ListLevel`.
     max_error : float
         Maximum error rate ε with which the regions were found.
     error : float
@@ -38,13 +94,8 @@ class Level:
         Indices of the rows that no earlier level covers.
     covered : ndarray of int
         Indices of the rows that the level covers.
-    counts : ndarray of shape (n_regions, n_classes, n_classes)
-        Weight of the covered rows by region, predicted class and true class.
     """
 
-    features: tuple[int, ...]
-    classifier: Any
-    regions: Regions
     max_error: float
     error: float
     held_out_error: float
@@ -52,27 +103,6 @@ class Level:
     n_samples: int
     reached: np.ndarray
     covered: np.ndarray
-    counts: np.ndarray
-
-
-class RegionLevel(Protocol):
-    """What a level needs to answer rows: one of a fitted model, or of a `RegionList`."""
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """Column indices of the projection."""
-
-    @property
-    def classifier(self) -> Any:
-        """Classifier on these columns."""
-
-    @property
-    def regions(self) -> Regions:
-        """Regions in which the classifier is used."""
-
-    @property
-    def counts(self) -> np.ndarray:
-        """Weight of the covered rows by region, predicted class and true class."""
 
 
 class LevelAnswers(NamedTuple):
@@ -86,14 +116,8 @@ class LevelAnswers(NamedTuple):
     """Index of the predicted class, or -1."""
 
 
-def find_answers(levels: Sequence[RegionLevel], X: Any) -> LevelAnswers:
-    """Evaluate the levels in turn; each row is classified by the first that covers it.
-
-    Parameters
-    ----------
-    levels : sequence of Level or ListLevel
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    """
+def find_answers(levels: Sequence[ListLevel], X: Any) -> LevelAnswers:
+    """Evaluate the levels in turn; each row is classified by the first that covers it."""
     n = X.shape[0]
     answers = LevelAnswers(*(np.full(n, -1, dtype=np.int64) for _ in range(3)))
     remaining = np.arange(n)
@@ -113,7 +137,7 @@ def find_answers(levels: Sequence[RegionLevel], X: Any) -> LevelAnswers:
 
 
 def complexity(
-    levels: Sequence[Level], level: np.ndarray, region: np.ndarray, weight: np.ndarray
+    levels: Sequence[ListLevel], level: np.ndarray, region: np.ndarray, weight: np.ndarray
 ) -> float:
     """Expected complexity of a prediction, as defined in the EOP paper.
 
@@ -122,7 +146,7 @@ def complexity(
 
     Parameters
     ----------
-    levels : sequence of Level
+    levels : sequence of ListLevel
     level, region : ndarray of int
         Level and region that contain each row; -1 for rows in no region.
     weight : ndarray
@@ -139,19 +163,12 @@ def complexity(
 
 
 def probabilities(
-    levels: Sequence[Level], answers: LevelAnswers, leftover: np.ndarray
+    levels: Sequence[ListLevel], answers: LevelAnswers, leftover: np.ndarray
 ) -> np.ndarray:
     """Class frequencies among the training rows with the same answer in the same region.
 
     One correctly classified row is added as smoothing. The predicted class always gets the
-    largest frequency.
-
-    Parameters
-    ----------
-    levels : sequence of Level
-    answers : LevelAnswers
-    leftover : ndarray of shape (n_classes,)
-        Class frequencies for rows in no region.
+    largest frequency. Rows in no region get the frequencies `leftover`.
     """
     frequencies = np.tile(leftover, (len(answers.level), 1))
     for index, level in enumerate(levels):

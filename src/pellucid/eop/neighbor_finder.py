@@ -10,8 +10,10 @@ import numpy as np
 
 from pellucid._utils.texts import say
 from pellucid.eop.classifiers.neighbors import DistinctRows, safe_divide
+from pellucid.eop.finders import Finder, RegionSearchResult
 from pellucid.eop.problem import ProjectionView, is_error_allowed
-from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult, describe_extents
+from pellucid.regions.shapes import Regions
+from pellucid.regions.words import describe_extents
 
 TINY = 1e-6
 """Added to distances, in standard deviations, because distances may be 0."""

@@ -1,10 +1,14 @@
-"""Grow ellipses from seed rows, as a basis for elliptic and polyhedral regions."""
+"""The search for ellipses, and for the polyhedra around the rows inside of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from pellucid.eop.shapes.base import Rows
+from pellucid.eop.finders import Rows, ShapeFinder
+from pellucid.regions.shapes import Ellipses, Polyhedra, distances
 
 Ellipse = tuple[np.ndarray, np.ndarray]
 """Center and shape matrix."""
@@ -21,11 +25,68 @@ _MIN_VARIANCE = 1e-6
 _MIN_SQUARED_RADIUS = 1e-18
 """Minimum squared radius of an ellipse, in standard deviations."""
 
+_FACTORS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
+"""Scale factors that are tried when a polyhedron is recalibrated."""
 
-def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """Squared distances (x - c)ᵀ A (x - c)."""
-    difference = P - center
-    return ((difference @ shape) * difference).sum(axis=1)
+
+class EllipseFinder(ShapeFinder):
+    """Find ellipses that are grown from seeds (see `grow_from_seeds`)."""
+
+    def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipses | None:
+        """See `ShapeFinder.grow`."""
+        grown = grow_from_seeds(rows, gains, random)
+        return None if grown is None else Ellipses(grown[0][None], grown[1][None])
+
+    def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Ellipses:
+        """See `ShapeFinder.fit`."""
+        (center, shape), value = best_radius(rows.P, gains, region.center[0], region.shape[0])
+        return Ellipses(center[None], shape[None]) if value > 0 else region
+
+    def median(self, regions: Sequence[Any]) -> Ellipses:
+        """The ellipse of median size."""
+        sizes = [np.linalg.det(region.shape[0]) for region in regions]
+        return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
+
+    def join(self, regions: Sequence[Any], dim: int) -> Ellipses:
+        """See `ShapeFinder.join`."""
+        return Ellipses.join(regions, dim)
+
+
+class PolyhedronFinder(ShapeFinder):
+    """Find convex hulls of the correctly classified rows in ellipses grown from seeds."""
+
+    def grow(
+        self, rows: Rows, gains: np.ndarray, random: np.random.RandomState
+    ) -> Polyhedra | None:
+        """See `ShapeFinder.grow`."""
+        grown = grow_from_seeds(rows, gains, random)
+        if grown is None:
+            return None
+        distance = distances(rows.P, *grown)
+        best, best_value = None, 0
+        for factor in GROWTH_FACTORS:
+            hull = Polyhedra.around(rows.P[(distance <= factor) & rows.correct])
+            value = 0 if hull is None else gains[hull.contains(rows.P)].sum()
+            if value > best_value:
+                best, best_value = hull, value
+        return best
+
+    def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Polyhedra:
+        """See `ShapeFinder.fit`."""
+        scaled = [region.scaled(factor) for factor in _FACTORS]
+        surplus = [gains[polyhedron.contains(rows.P)].sum() for polyhedron in scaled]
+        # Ties go to the smallest change.
+        order = np.lexsort((np.abs(_FACTORS - 1), -np.array(surplus)))
+        return scaled[int(order[0])]
+
+    def median(self, regions: Sequence[Any]) -> Polyhedra:
+        """The polyhedron of median size."""
+        sizes = [np.ptp(region.vertices[0], axis=0).prod() for region in regions]
+        return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
+
+    def join(self, regions: Sequence[Any], dim: int) -> Polyhedra:
+        """See `ShapeFinder.join`."""
+        return Polyhedra.join(regions, dim)
 
 
 def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipse | None:

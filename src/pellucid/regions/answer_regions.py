@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import rule_words, say
-from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.decision_list import RegionLevel
-from pellucid.eop.shapes.boxes import Boxes, describe_box
-from pellucid.eop.shapes.regions import Regions, column_texts
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.levels import ListLevel
+from pellucid.regions.words import column_texts, describe_box
 from pellucid.tables.encoding import Indicator
 
 Bounds = dict[str, tuple[float, float]]
@@ -97,17 +96,12 @@ def region_text(region: AnswerRegion) -> str:
     return say("everywhereElse") if is_rest else region.text
 
 
-def region_texts(regions: Regions, names: Sequence[str | Indicator]) -> list[str]:
-    """Text of each region of a level; only boxes have columns that are categories."""
-    return regions.describe(names if isinstance(regions, Boxes) else column_texts(names))  # type: ignore[arg-type]
-
-
 def describe_support(support: float, has_weights: bool) -> str:
     """A number of rows, or a sum of fractional weights, as text.
 
     Examples
     --------
-    >>> from pellucid.eop.answer_regions import describe_support
+    >>> from pellucid.regions.answer_regions import describe_support
     >>> describe_support(13.0, False), describe_support(1881.7234, True)
     ('13 rows', 'weight 1,881.72')
     """
@@ -116,14 +110,14 @@ def describe_support(support: float, has_weights: bool) -> str:
     return say("rows", n=round(support) if support == round(support) else support)
 
 
-def has_fractional_weights(levels: Sequence[RegionLevel]) -> bool:
+def has_fractional_weights(levels: Sequence[ListLevel]) -> bool:
     """Whether the training rows in any level have fractional weights."""
     return any((level.counts != np.rint(level.counts)).any() for level in levels)
 
 
 def answer_regions(
     index: int,
-    level: RegionLevel,
+    level: ListLevel,
     names: Sequence[str | Indicator],
     classes: np.ndarray,
     total: float,
@@ -136,7 +130,7 @@ def answer_regions(
     ----------
     index : int
         Index of the level.
-    level : Level or ListLevel
+    level : ListLevel
     names : sequence of str or Indicator
         Descriptions of all columns.
     classes : ndarray
@@ -149,20 +143,25 @@ def answer_regions(
     """
     described = [names[f] for f in level.features]
     columns = column_texts(described)
-    regions = level.regions
+    regions, classifier = level.regions, level.classifier
     pieces = []
-    for region, text in enumerate(region_texts(regions, described)):
+    for region, text in enumerate(regions.texts(described)):
         weight = level.counts[region].sum(axis=1)
+        is_box = regions.box_bounds(region) is not None
         for answer in np.argsort(-weight, kind="stable").tolist():
             if weight[answer] == 0:
                 continue
-            bounds = _bounds(level, region, answer, columns)
             where, condition = text, ""
-            if bounds and isinstance(level.classifier, Stump):
-                lower, upper = np.array(list(bounds.values())).T
-                where = describe_box(lower, upper, described)
+            bounds: Bounds = {}
+            n_inequalities = int(regions.n_facets[region])
+            if is_box:
+                ends = level.ends(region, answer)
+                bounds = dict(zip(columns, zip(*(end.tolist() for end in ends))))
+                n_inequalities = int(np.isfinite(ends).sum())
+            if is_box and isinstance(classifier, Stump):
+                where = describe_box(*ends, described)
             elif np.count_nonzero(weight) > 1:
-                condition = _classifier_condition(level.classifier, answer, columns, classes)
+                condition = _classifier_condition(classifier, answer, columns, classes)
             pieces.append(
                 AnswerRegion(
                     level=index,
@@ -176,32 +175,10 @@ def answer_regions(
                     share=float(weight[answer] / total),
                     purity=float(level.counts[region, answer, answer] / weight[answer]),
                     has_weights=has_weights,
-                    n_inequalities=_n_inequalities(level, region, bounds, bool(condition)),
+                    n_inequalities=n_inequalities + bool(condition),
                 )
             )
     return pieces
-
-
-def _n_inequalities(level: RegionLevel, region: int, bounds: Bounds, has_condition: bool) -> int:
-    """Finite ends of a box, facets of other shapes, and one for the classifier."""
-    ends = [end for pair in bounds.values() for end in pair]
-    n = int(np.isfinite(ends).sum()) if bounds else int(level.regions.n_facets[region])
-    return n + has_condition
-
-
-def _bounds(level: RegionLevel, region: int, answer: int, names: list[str]) -> Bounds:
-    """Ends of a box, cut at the threshold of a stump to the side that predicts the answer."""
-    box = level.regions.box_bounds(region)
-    if box is None:
-        return {}
-    lower, upper = box
-    stump = level.classifier
-    if isinstance(stump, Stump) and stump.at_most != stump.above:
-        if answer == stump.at_most:
-            upper[stump.position] = min(upper[stump.position], stump.threshold)
-        else:
-            lower[stump.position] = max(lower[stump.position], stump.threshold)
-    return {name: (float(a), float(b)) for name, a, b in zip(names, lower, upper)}
 
 
 def _classifier_condition(

@@ -1,1 +1,0 @@
-"""Region shapes and the search for regions of each shape."""

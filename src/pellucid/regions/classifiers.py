@@ -1,0 +1,87 @@
+"""Classifiers of levels that are a few numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pellucid._utils.texts import say
+from pellucid.regions.words import format_of
+
+
+@dataclass(frozen=True)
+class Stump:
+    """A decision stump: one threshold on one column.
+
+    Attributes
+    ----------
+    position : int
+        Position of the column in the projection.
+    threshold : float
+    at_most, above : int
+        Class index for values ≤ threshold and for values > threshold.
+    """
+
+    position: int
+    threshold: float
+    at_most: int
+    above: int
+
+    def predict(self, P: np.ndarray) -> np.ndarray:
+        """Class index of every row."""
+        return np.where(P[:, self.position] <= self.threshold, self.at_most, self.above)
+
+    def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
+        """Condition under which a class is predicted, as text."""
+        name, side = names[self.position], "high" if answer == self.at_most else "low"
+        return say("where", condition=format_of(name).condition(name, **{side: self.threshold}))
+
+    def with_finite_threshold(self) -> Stump:
+        """The same predictions with a finite threshold."""
+        if np.isfinite(self.threshold):
+            return self
+        answer = self.at_most if self.threshold > 0 else self.above
+        return replace(self, threshold=0.0, at_most=answer, above=answer)
+
+
+@dataclass(frozen=True)
+class LinearClassifier:
+    """Predicts the class with the largest ``coef @ x + intercept``.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_classes, dim)
+    intercept : ndarray of shape (n_classes,)
+        Minus infinity for classes without training rows.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+
+    def decision_function(self, P: np.ndarray) -> np.ndarray:
+        """Score of each class, ``P @ coef.T + intercept``."""
+        return P @ self.coef.T + self.intercept
+
+    def predict(self, P: np.ndarray) -> np.ndarray:
+        """Class index of every row."""
+        return self.decision_function(P).argmax(axis=1)
+
+    def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
+        """Condition under which a class is predicted, as text."""
+        if len(self.coef) > 2 or not np.isfinite(self.intercept).all():
+            return say("whereLinear", answer=str(classes[answer]))
+        other = 1 - answer
+        weights = self.coef[answer] - self.coef[other]
+        size = np.abs(weights).max() or 1.0
+        weights = weights / size
+        bound = (self.intercept[other] - self.intercept[answer]) / size
+        terms = [f"{'+' if w >= 0 else '-'} {_factor(w)}{n}" for w, n in zip(weights, names)]
+        text = " ".join(terms).removeprefix("+ ")
+        return say("where", condition=f"{text} {'≥' if answer == 0 else '>'} {bound:.3g}")
+
+
+def _factor(weight: float) -> str:
+    size = f"{abs(weight):.2g}"
+    return "" if size == "1" else f"{size} "

@@ -1,8 +1,7 @@
 """Trees of other methods, for comparison, with the interface of the tree estimators."""
 
-from pellucid.baselines._cart import CARTExplainer
 from pellucid.baselines._cltree import CLTree
 from pellucid.baselines._cubt import CUBT
-from pellucid.baselines._kdtree import KDTreeExplainer
+from pellucid.baselines._leafwise import CARTExplainer, KDTreeExplainer
 
 __all__ = ["CUBT", "CARTExplainer", "CLTree", "KDTreeExplainer"]

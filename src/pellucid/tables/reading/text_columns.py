@@ -99,11 +99,6 @@ class TextColumn:
         is_marker = spelled.is_in(list(MARKERS if na is None else na)).fill_null(True)
         return cls(raw, values, counts, ~is_marker)
 
-    @property
-    def n_present(self) -> int:
-        """Number of values that are not missing."""
-        return int(self.counts.filter(self.is_present).sum())
-
     def present(self) -> tuple[pl.Series, pl.Series]:
         """The values that are not missing, and how often they occur."""
         return self.values.filter(self.is_present), self.counts.filter(self.is_present)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from typing import Any
 
@@ -33,8 +32,7 @@ class Distance(ABC):
     ----------
     name : str
     releases_gil : bool
-        Whether tiles can be computed in parallel threads. Otherwise, the distance uses its own
-        threads or none.
+        Whether tiles can be computed in parallel threads.
     """
 
     name: str
@@ -55,10 +53,6 @@ class Distance(ABC):
         """Number of rows and columns of a tile."""
         n_columns = max(1, len(others))
         return max(1, min(_ENTRIES // n_columns, -(-len(rows) // (4 * n_threads)))), n_columns
-
-    def threads(self, n_threads: int) -> AbstractContextManager[Any]:
-        """Context that limits the distance's own threads."""
-        return nullcontext()
 
 
 class NumericRows:

@@ -243,8 +243,7 @@ def _compute_tiles(
         if distance.releases_gil:
             pool.map(work, batch)
         else:
-            with distance.threads(pool.n_threads):
-                work(batch[0])
+            work(batch[0])
         done = begin + len(batch)
         while progress.done < _STEPS * done // len(tiles):
             progress.step()

@@ -1,20 +1,136 @@
-"""KDTree: the column of largest variance, cut at its median."""
+"""Trees that grow leaf by leaf up to a number of leaves: CART and the k-d tree."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.data.arrays import stable_argsort
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid.baselines._base import BaselineTree
+from pellucid._core.growers.cart import grow_cart
+from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import BaseReferenceTree
+from pellucid.tree import ThresholdTree
+from pellucid.tree.rounding import ThresholdStyle
 
 _EQUAL = 1e-9
 """Relative difference up to which variances count as equal."""
+
+
+class BaselineTree(BaseReferenceTree):
+    """Base of the baselines, which all grow leaf by leaf up to `n_leaves`."""
+
+    _parameter_constraints: dict[Any, Any] = {
+        **BaseReferenceTree._parameter_constraints,
+        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_leaves: int | None = None,
+        reference: Any = None,
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
+        threshold_style: ThresholdStyle = "round",
+        polish: Polish = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_leaves = n_leaves
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            objective=objective,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _max_leaves(self, n_clusters):
+        return n_clusters if self.n_leaves is None else self.n_leaves
+
+    def _store_growth(self, problem, growth):
+        self._builder = growth.builder
+
+    def staged_trees(self) -> Iterator[ThresholdTree]:
+        """The trees with one leaf, two leaves, and so on up to `tree_` before polish.
+
+        Yields
+        ------
+        ThresholdTree
+            The tree with one more leaf than the one before.
+        """
+        check_is_fitted(self)
+        for n_splits in range(len(self._builder.splits) + 1):
+            yield self._builder.build(n_splits)
+
+
+@common_parameters
+class CARTExplainer(BaselineTree):
+    """A classification tree that predicts the reference clusters.
+
+    scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=n_leaves)`` (Gini impurity, best leaf
+    first) is fitted to the labels of the reference and converted to a threshold tree. It counts
+    misclassified rows but not their cost, which this baseline is to show.
+
+    Every training row reaches the same leaf as in scikit-learn's tree, and each leaf has the
+    majority cluster of its rows. scikit-learn rounds the data to single precision; thresholds here
+    are chosen between the original values.
+
+    Parameters
+    ----------
+    {n_clusters}
+    n_leaves : int, default=None
+        Largest number of leaves. None: the number of clusters. A tree that reproduces the
+        reference is not split further.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    pellucid.ExKMC : Trees of any size that minimise the cost.
+
+    Notes
+    -----
+    `random_state` is also that of scikit-learn's tree, which decides between equally good splits.
+
+    References
+    ----------
+    Breiman, Friedman, Stone, Olshen (1984). Classification and regression trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid.baselines import CARTExplainer
+    >>> model = CARTExplainer(3, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> model.n_leaves_
+    3
+    >>> print(f"{model.inertia_ / model.reference_inertia_:.3f}")
+    1.037
+    """
+
+    def _grow(self, problem, progress):
+        n_leaves = self._max_leaves(problem.n_clusters)
+        return grow_cart(problem, n_leaves, self.threshold_style, progress, self.random_state)
 
 
 @common_parameters

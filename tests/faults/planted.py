@@ -357,8 +357,8 @@ FAULTS = (
     Fault(
         "< for <= in SQL",
         "export/sql.py",
-        'signs = [(">", "<=")[bound.is_upper] for bound in bounds]',
-        'signs = [(">", "<")[bound.is_upper] for bound in bounds]',
+        'ends = ((">", low), ("<=", high))',
+        'ends = ((">", low), ("<", high))',
         ("tests/export/test_sql.py::test_any_tree_on_its_own_thresholds",),
     ),
     Fault(

@@ -5,10 +5,18 @@ Only this module offers functions of higher layers. They are imported when they 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pellucid._utils.estimators import FloatType, FrameKind, SQLDialect
+from pellucid import export
+from pellucid._utils.estimators import (
+    FloatType,
+    FrameKind,
+    SQLDialect,
+    find_rows,
+    find_training_data,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -17,6 +25,44 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
     from pellucid.tables.encoding import Indicator
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+_PARAMETERS = {
+    "X": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+    Rows that must keep their clusters.""",
+    "dialect": """dialect : str, default="standard"
+    Name of the SQL dialect.""",
+    "table": """table : str or sequence of str, optional
+    Table to query. Default: only the expression.""",
+    "column": """column : str, default="cluster"
+    Name of the new column.""",
+    "name": """name : str, default="cluster_of"
+    Name of the function.""",
+    "kind": """kind : {"pandas", "polars", "dict"}, optional
+    Type of the result. Default: a library that is there.""",
+    "indent": """indent : int, optional
+    Spaces per level. Default: all in one line.""",
+    "dtype": """dtype : {"float64", "float32"}, default="float64"
+    Type of the input.""",
+    "feature_names": """feature_names : sequence of str, optional
+    Names of the columns. Default: those of the model.""",
+}
+"""Descriptions of the parameters of exports."""
+
+
+def _returns(kind: str, what: str) -> Callable[[_Method], _Method]:
+    """Add the parameters and the returned value of an export to its one-line docstring."""
+
+    def documented(method: _Method) -> _Method:
+        taken = [name for name in inspect.signature(method).parameters if name != "self"]
+        parts = [method.__doc__ or "", ""]
+        if taken:
+            parts += ["Parameters\n----------", *(_PARAMETERS[name] for name in taken), ""]
+        method.__doc__ = "\n".join([*parts, f"Returns\n-------\n{kind}\n    {what}\n"])
+        return method
+
+    return documented
 
 
 class ReportMixin:
@@ -42,7 +88,6 @@ class ReportMixin:
         """
         from sklearn.utils.validation import check_is_fitted
 
-        from pellucid._utils.estimators import find_rows, find_training_data
         from pellucid.report import write_report
 
         if hasattr(self, "fit"):
@@ -50,100 +95,6 @@ class ReportMixin:
         if X is None and (series := find_training_data(self, "series")) is not None:
             options.setdefault("series", series)
         return write_report(path, self, find_rows(self, X), **options)
-
-
-class RegionExportMixin:
-    """Exports of a decision list of regions as methods."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain lists and dictionaries, in the form of `to_json`.
-
-        Returns
-        -------
-        dict
-            Lists, dictionaries, texts and numbers.
-        """
-        from pellucid.export.region_json import regions_to_dict
-
-        return regions_to_dict(self)
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """As JSON, which :func:`pellucid.from_json` reads: see `pellucid.export.region_json`.
-
-        Parameters
-        ----------
-        indent : int, optional
-            Spaces per level. Default: all in one line.
-
-        Returns
-        -------
-        str
-            The JSON text.
-        """
-        from pellucid.export.region_json import regions_to_json
-
-        return regions_to_json(self, indent=indent)
-
-    def to_sql(
-        self,
-        *,
-        dialect: SQLDialect = "standard",
-        table: str | Sequence[str] | None = None,
-        column: str = "cluster",
-    ) -> str:
-        """As an SQL expression: see :func:`pellucid.export.region_sql.regions_to_sql`.
-
-        Parameters
-        ----------
-        dialect : str, default="standard"
-            Name of the SQL dialect.
-        table : str or sequence of str, optional
-            Table to query. Default: only the expression.
-        column : str, default="cluster"
-            Name of the new column.
-
-        Returns
-        -------
-        str
-            The SQL text.
-        """
-        from pellucid.export.region_sql import regions_to_sql
-
-        return regions_to_sql(self, dialect=dialect, table=table, column=column)
-
-    def to_python(self, *, name: str = "cluster_of") -> str:
-        """As the source of a function: see `pellucid.export.region_python`.
-
-        Parameters
-        ----------
-        name : str, default="cluster_of"
-            Name of the function.
-
-        Returns
-        -------
-        str
-            Source of the function.
-        """
-        from pellucid.export.region_python import regions_to_python
-
-        return regions_to_python(self, name=name)
-
-    def to_frame(self, *, kind: FrameKind | None = None) -> Any:
-        """As a table with a row for each region: see `pellucid.export.region_frame`.
-
-        Parameters
-        ----------
-        kind : {"pandas", "polars", "dict"}, optional
-            Type of the result. Default: a library that is there.
-
-        Returns
-        -------
-        data frame or dict of str to ndarray
-            One row per region and predicted cluster.
-        """
-        from pellucid.export.region_frame import regions_to_frame
-
-        return regions_to_frame(self, kind=kind)
 
 
 class PlotRegionsMixin:
@@ -195,50 +146,60 @@ class PlotTreeMixin:
         return plot_tree(self, ax=ax)
 
 
+class RegionExportMixin:
+    """Exports of a decision list of regions as methods."""
+
+    @_returns("dict", "Lists, dictionaries, texts and numbers.")
+    def to_dict(self) -> dict[str, Any]:
+        """As plain lists and dictionaries, in the form of `to_json`."""
+        return export.to_dict(self)
+
+    @_returns("str", "The JSON text.")
+    def to_json(self, *, indent: int | None = None) -> str:
+        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`."""
+        return export.to_json(self, indent=indent)
+
+    @_returns("str", "The SQL text.")
+    def to_sql(
+        self,
+        *,
+        dialect: SQLDialect = "standard",
+        table: str | Sequence[str] | None = None,
+        column: str = "cluster",
+    ) -> str:
+        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
+        return export.to_sql(self, dialect=dialect, table=table, column=column)
+
+    @_returns("str", "The source of the function.")
+    def to_python(self, *, name: str = "cluster_of") -> str:
+        """As the source of a Python function: see :func:`pellucid.export.to_python`."""
+        return export.to_python(self, name=name)
+
+    @_returns("data frame or dict of str to ndarray", "One row per region and predicted cluster.")
+    def to_frame(self, *, kind: FrameKind | None = None) -> Any:
+        """As a table with a row for each region: see :func:`pellucid.export.to_frame`."""
+        return export.to_frame(self, kind=kind)
+
+
 class ExportMixin(ReportMixin):
     """The functions of :mod:`pellucid.export` as methods of the same names."""
 
+    @_returns("dict", "Lists, dictionaries, texts and numbers.")
     def to_dict(self, *, feature_names: Sequence[str | Indicator] | None = None) -> dict[str, Any]:
-        """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`.
+        """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`."""
+        return export.to_dict(self, feature_names=feature_names)
 
-        Parameters
-        ----------
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        dict
-            Lists, dictionaries, texts and numbers.
-        """
-        from pellucid.export import to_dict
-
-        return to_dict(self, feature_names=feature_names)
-
+    @_returns("str", "The JSON text.")
     def to_json(
         self,
         *,
         feature_names: Sequence[str | Indicator] | None = None,
         indent: int | None = None,
     ) -> str:
-        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`.
+        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`."""
+        return export.to_json(self, feature_names=feature_names, indent=indent)
 
-        Parameters
-        ----------
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-        indent : int, optional
-            Spaces per level. Default: all in one line.
-
-        Returns
-        -------
-        str
-            The JSON text.
-        """
-        from pellucid.export import to_json
-
-        return to_json(self, feature_names=feature_names, indent=indent)
-
+    @_returns("str", "The SQL text.")
     def to_sql(
         self,
         *,
@@ -247,112 +208,47 @@ class ExportMixin(ReportMixin):
         column: str = "cluster",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> str:
-        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`.
-
-        Parameters
-        ----------
-        dialect : str, default="standard"
-            Name of the SQL dialect.
-        table : str or sequence of str, optional
-            Table to query. Default: only the expression.
-        column : str, default="cluster"
-            Name of the new column.
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        str
-            The SQL text.
-        """
-        from pellucid.export import to_sql
-
-        return to_sql(
+        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
+        return export.to_sql(
             self, dialect=dialect, table=table, column=column, feature_names=feature_names
         )
 
+    @_returns("str", "The source of the function.")
     def to_python(
         self,
         *,
         name: str = "cluster_of",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> str:
-        """As the source of a Python function: see :func:`pellucid.export.to_python`.
+        """As the source of a Python function: see :func:`pellucid.export.to_python`."""
+        return export.to_python(self, name=name, feature_names=feature_names)
 
-        Parameters
-        ----------
-        name : str, default="cluster_of"
-            Name of the function.
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        str
-            The source.
-        """
-        from pellucid.export import to_python
-
-        return to_python(self, name=name, feature_names=feature_names)
-
-    def to_dot(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-        """As a graph for Graphviz: see :func:`pellucid.export.to_dot`.
-
-        Parameters
-        ----------
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        str
-            The text in the DOT language.
-        """
-        from pellucid.export import to_dot
-
-        return to_dot(self, feature_names=feature_names)
-
-    def to_mermaid(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-        """As a flowchart for Mermaid: see :func:`pellucid.export.to_mermaid`.
-
-        Parameters
-        ----------
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        str
-            The text of the flowchart.
-        """
-        from pellucid.export import to_mermaid
-
-        return to_mermaid(self, feature_names=feature_names)
-
+    @_returns("data frame or dict of str to ndarray", "The nodes.")
     def to_frame(
         self,
         *,
         kind: FrameKind | None = None,
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> Any:
-        """As a table with a row for each node: see :func:`pellucid.export.to_frame`.
+        """As a table with a row for each node: see :func:`pellucid.export.to_frame`."""
+        return export.to_frame(self, kind=kind, feature_names=feature_names)
 
-        Parameters
-        ----------
-        kind : {"pandas", "polars", "pyarrow"}, optional
-            Package of the table.
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
+    @_returns("str", "The text in the DOT language.")
+    def to_dot(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+        """As a graph for Graphviz: see :func:`pellucid.export.to_dot`."""
+        return export.to_dot(self, feature_names=feature_names)
 
-        Returns
-        -------
-        data frame
-            The nodes.
-        """
-        from pellucid.export import to_frame
+    @_returns("str", "The text of the flowchart.")
+    def to_mermaid(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+        """As a flowchart for Mermaid: see :func:`pellucid.export.to_mermaid`."""
+        return export.to_mermaid(self, feature_names=feature_names)
 
-        return to_frame(self, kind=kind, feature_names=feature_names)
+    @_returns("str", "The HTML text.")
+    def to_html(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+        """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`."""
+        return export.to_html(self, feature_names=feature_names)
 
+    @_returns("onnx.ModelProto", "The model.")
     def to_onnx(
         self,
         X: Any = None,
@@ -360,26 +256,10 @@ class ExportMixin(ReportMixin):
         dtype: FloatType = "float64",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> Any:
-        """As an ONNX model: see :func:`pellucid.export.to_onnx`.
+        """As an ONNX model: see :func:`pellucid.export.to_onnx`."""
+        return export.to_onnx(self, X, dtype=dtype, feature_names=feature_names)
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
-            Rows that keep their clusters with ``dtype="float32"``.
-        dtype : {"float64", "float32"}, default="float64"
-            Type of the input.
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        onnx.ModelProto
-            The model.
-        """
-        from pellucid.export import to_onnx
-
-        return to_onnx(self, X, dtype=dtype, feature_names=feature_names)
-
+    @_returns("DecisionTreeClassifier", "The fitted classifier.")
     def to_sklearn(
         self,
         X: Any = None,
@@ -387,42 +267,8 @@ class ExportMixin(ReportMixin):
         dtype: FloatType = "float64",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> DecisionTreeClassifier:
-        """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
-            Rows that keep their clusters.
-        dtype : {"float64", "float32"}, default="float64"
-            Type of the input.
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        DecisionTreeClassifier
-            The fitted classifier.
-        """
-        from pellucid.export import to_sklearn
-
-        return to_sklearn(self, X, dtype=dtype, feature_names=feature_names)
-
-    def to_html(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-        """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`.
-
-        Parameters
-        ----------
-        feature_names : sequence of str, optional
-            Names of the columns. Default: those of the model.
-
-        Returns
-        -------
-        str
-            The HTML text.
-        """
-        from pellucid.export import to_html
-
-        return to_html(self, feature_names=feature_names)
+        """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`."""
+        return export.to_sklearn(self, X, dtype=dtype, feature_names=feature_names)
 
 
 class EstimatorExportMixin(ExportMixin):

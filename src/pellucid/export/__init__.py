@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from pellucid._utils.imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from pellucid.export.dot import to_dot
+    from pellucid.export.flowcharts import to_dot, to_mermaid
     from pellucid.export.frame import to_frame
     from pellucid.export.html import to_html
     from pellucid.export.json import from_dict, from_json, to_dict, to_json
-    from pellucid.export.mermaid import to_mermaid
     from pellucid.export.onnx import to_onnx
     from pellucid.export.python import to_python
     from pellucid.export.sklearn import from_sklearn, to_sklearn
@@ -49,11 +48,11 @@ if not TYPE_CHECKING:
             "from_json": "json",
             "from_sklearn": "sklearn",
             "to_dict": "json",
-            "to_dot": "dot",
+            "to_dot": "flowcharts",
             "to_frame": "frame",
             "to_html": "html",
             "to_json": "json",
-            "to_mermaid": "mermaid",
+            "to_mermaid": "flowcharts",
             "to_onnx": "onnx",
             "to_python": "python",
             "to_sklearn": "sklearn",

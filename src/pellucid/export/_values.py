@@ -1,13 +1,43 @@
-"""Labels and categories as values that every format can represent."""
+"""The model to export, and labels and categories that every format can represent."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-SCALARS = (str, int, float, bool)
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.mixins import RegionExportMixin
+from pellucid.explanation.region_list import RegionList
+from pellucid.tables.encoding import Indicator
+
+_SCALARS = (str, int, float, bool)
+
+
+def exported(
+    model: Any,
+    feature_names: Sequence[str | Indicator] | None = None,
+    *,
+    check: bool = True,
+) -> Explanation | RegionList:
+    """A model without its fit: an explanation of a tree, or a decision list of regions.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation, ThresholdTree, RegionList or \
+            ClusterRegions
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns of a tree.
+    check : bool, default=True
+        Whether regions that no other language can state are an error.
+    """
+    if not isinstance(model, RegionExportMixin):
+        return Explanation.of(model, feature_names=feature_names)
+    if feature_names is not None:
+        raise TypeError("feature_names is for trees; regions have the names of their columns")
+    return RegionList.of(model, check=check)
 
 
 def plain_value(value: Any, what: str) -> str | int | float | bool:
@@ -20,9 +50,19 @@ def plain_value(value: Any, what: str) -> str | int | float | bool:
         Description of the value for the error message.
     """
     value = value.item() if isinstance(value, np.generic) else value
-    if type(value) not in SCALARS or (isinstance(value, float) and not math.isfinite(value)):
+    if type(value) not in _SCALARS or (isinstance(value, float) and not math.isfinite(value)):
         raise TypeError(
             f"{what} is {value!r}, which cannot be exported; use strings, booleans or finite "
             "numbers: convert it to a string before fitting"
         )
     return value
+
+
+def plain_labels(labels: np.ndarray) -> list[str | int | float | bool]:
+    """Labels of clusters as plain values."""
+    return [plain_value(label, "a cluster") for label in labels.tolist()]
+
+
+def plain_category(column: str, value: Any) -> str | int | float | bool | None:
+    """A category of a column as a plain value; None if it stands for missing values."""
+    return None if value is None else plain_value(value, f"a category of column {column!r}")

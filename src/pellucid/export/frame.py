@@ -1,4 +1,4 @@
-"""Export to a data frame with one row per node."""
+"""Export to a data frame with one row per node of a tree, or per region and cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import numpy as np
 from pellucid._utils.estimators import FrameKind
 from pellucid._utils.imports import import_optional
 from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.region_list import NOWHERE, RegionList
 from pellucid.explanation.rules import split_condition
+from pellucid.export._values import exported
+from pellucid.regions.answer_regions import region_text
 from pellucid.tables.encoding import Indicator
 
 KINDS = ("pandas", "polars", "dict")
@@ -23,23 +26,24 @@ def to_frame(
     kind: FrameKind | None = None,
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> Any:
-    """Export the nodes of a model as a table.
+    """Export the nodes of a tree, or regions, as a table.
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
+        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions of any shape with any
+        base classifier.
     kind : {"pandas", "polars", "dict"}, optional
         Type of the result; a dictionary holds one array per column. The default is a pandas
         data frame if pandas is already imported, else a polars one if polars is installed,
         else a pandas one if pandas is installed, else a dictionary.
     feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
     data frame or dict of str to ndarray
-        One row per node, in preorder. ``node``; ``parent`` (-1 at the root); ``depth``;
+        Of a tree, one row per node, in preorder. ``node``; ``parent`` (-1 at the root); ``depth``;
         ``condition`` that leads from the parent, in words (empty at the root); ``is_leaf``;
         ``column``, ``threshold`` and ``category`` of the split (empty, NaN and empty where
         there is none; the threshold of a date is a number of days since 1970-01-01); ``left``
@@ -48,6 +52,13 @@ def to_frame(
         ``cluster`` (None at an inner node); ``rule``, the complete rule of a leaf; ``rows``;
         ``weight``; ``share`` of the weight; ``purity`` at a leaf.
 
+        Of regions, one row per region and predicted cluster, in the order in which they are tried,
+        and a last row for rows in no region. ``level`` and ``region`` (-1 in the last row);
+        ``cluster`` (None for no answer); ``rule``; ``rows``, the weight of the training rows;
+        ``share`` of the weight; ``purity``; and ``column_1``, ``above_1``, ``at_most_1``,
+        ``column_2`` and so on, the columns and the ends of boxes (infinite where there is none,
+        NaN for other shapes; the end of a date is a number of days since 1970-01-01).
+
     Examples
     --------
     >>> from pellucid import IMM
@@ -55,19 +66,10 @@ def to_frame(
     >>> frame["condition"]
     array(['', 'x0 ≤ 5', 'x0 > 5'], dtype='<U6')
     """
-    check_kind(kind)
-    return make_frame(_columns(Explanation.of(model, feature_names=feature_names)), kind)
-
-
-def check_kind(kind: str | None) -> None:
-    """Fail if there is no such kind of data frame."""
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
-
-
-def make_frame(table: dict[str, np.ndarray], kind: str | None) -> Any:
-    """A data frame of the given kind, or of a library that is there."""
-    check_kind(kind)
+    found = exported(model, feature_names, check=False)
+    table = _regions(found) if isinstance(found, RegionList) else _nodes(found)
     library = _library() if kind is None else kind
     if library == "dict":
         return table
@@ -91,7 +93,7 @@ def _library() -> str:
     return "dict"
 
 
-def _columns(explanation: Explanation) -> dict[str, np.ndarray]:
+def _nodes(explanation: Explanation) -> dict[str, np.ndarray]:
     tree, names = explanation.tree_, explanation.tree_columns_
     inner = np.flatnonzero(~tree.is_leaf).tolist()
     rules = {rule.leaf: rule for rule in explanation._leaf_rules}
@@ -131,3 +133,42 @@ def _columns(explanation: Explanation) -> dict[str, np.ndarray]:
         "share": tree.weighted_n_node_samples / total if total > 0 else np.zeros(tree.node_count),
         "purity": np.array([rules[n].purity if n in rules else np.nan for n in every]),
     }
+
+
+def _regions(regions: RegionList) -> dict[str, np.ndarray]:
+    pieces = regions.pieces()
+    rest = max(regions.total_ - sum(piece.support for piece in pieces), 0.0)
+    total = regions.total_ or 1.0
+    default = None if regions.default_ is None else regions.classes_[regions.default_]
+    cluster = np.empty(len(pieces) + 1, dtype=object)
+    cluster[:] = [*(_plain(piece.answer) for piece in pieces), _plain(default)]
+    table = {
+        "level": np.array([*(piece.level for piece in pieces), -1]),
+        "region": np.array([*(piece.region for piece in pieces), -1]),
+        "cluster": cluster,
+        "rule": np.array([*(region_text(piece) for piece in pieces), NOWHERE]),
+        "rows": np.array([*(piece.support for piece in pieces), rest]),
+        "share": np.array([*(piece.share for piece in pieces), rest / total]),
+        "purity": np.array([*(piece.purity for piece in pieces), np.nan]),
+    }
+    n_columns = max((len(piece.features) for piece in pieces), default=0)
+    for position in range(n_columns):
+        names, above, at_most = zip(
+            *(_end(regions, piece, position) for piece in pieces), ("", np.nan, np.nan)
+        )
+        table[f"column_{position + 1}"] = np.array(names)
+        table[f"above_{position + 1}"] = np.array(above, dtype=float)
+        table[f"at_most_{position + 1}"] = np.array(at_most, dtype=float)
+    return table
+
+
+def _end(regions: RegionList, piece: Any, position: int) -> tuple[str, float, float]:
+    """Name and ends of one column of a region; empty and NaN where there is none."""
+    if position >= len(piece.features):
+        return "", np.nan, np.nan
+    name = str(regions.names_[piece.features[position]])
+    return name, *piece.bounds.get(name, (np.nan, np.nan))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

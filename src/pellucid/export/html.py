@@ -13,7 +13,7 @@ import numpy as np
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import ClusterRule, label_text
-from pellucid.export._node_text import percent
+from pellucid.export.flowcharts import percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.tables.column_formats import PLAIN

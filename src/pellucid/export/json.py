@@ -1,6 +1,6 @@
 """Export to JSON and import from it; the model is restored bit for bit.
 
-The schema, version 1, is one object:
+The schema of a tree, version 1, is one object:
 
 ``format``, ``version``
     ``"pellucid.explanation"`` and 1.
@@ -36,12 +36,34 @@ These keys are written only if there is something to write:
 ``reading``
     How the table was read from a file: any object of at most 100,000 characters.
 
+The schema of regions, version 1, is one object of the format ``"pellucid.regions"``. It has these
+keys except for ``method`` and ``nodes``, and
+
+``default``
+    Position in ``clusters`` of the cluster of rows in no region, or null if they have none.
+``rows``
+    Weight (without weights, number) of all training rows.
+``levels``
+    The levels in the order in which they are tried. A level is ``{"features", "stump", "shape",
+    "regions"}``. ``features`` are positions in the features. ``stump`` is ``{"feature",
+    "threshold", "at_most", "above"}``: a row in a region belongs to the cluster ``at_most`` if
+    its value of the feature, a position in ``features`` of the level, is at most the threshold,
+    else to ``above``. ``shape`` is ``"box"``, ``"polyhedron"`` or ``"ellipse"``.
+``regions``
+    The regions of a level. A box is ``{"above", "at_most"}``, one number or null per feature,
+    with ``above < x <= at_most``. A polyhedron is ``{"vertices", "facets"}``: a row is inside if
+    ``normal · x + offset <= tolerance`` for each facet, a list of the normal and the offset. The
+    tolerance is 1e-12 + 1e-9 times the largest absolute value of ``normal · v`` over the vertices
+    v. An ellipse is ``{"center", "matrix"}``: a row is inside if ``(x - center)ᵀ · matrix ·
+    (x - center) <= 1``. Each region has ``"counts"``: lists ``[answer, true cluster, weight]`` of
+    the training rows in it.
+
 Numbers are the shortest decimals that read back as the same float64.
 
-``explanation.schema.json`` next to this module states the same as a JSON Schema; a document is
-checked against it first. A model that is read has at most 64 MiB of text (``max_bytes``), 10⁶
-columns, 10⁵ clusters and 5·10⁶ splits on the paths to its leaves, so that reading ends
-within seconds.
+``explanation.schema.json`` and ``regions.schema.json`` next to this module state the same as JSON
+Schemas; a document is checked against one of them first. A model that is read has at most 64 MiB
+of text (``max_bytes``), 10⁶ columns, 10⁵ clusters and 5·10⁶ splits on the paths to its leaves, so
+that reading ends within seconds.
 """
 
 from __future__ import annotations
@@ -51,19 +73,24 @@ import math
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from pellucid._utils.texts import one_line
 from pellucid.explanation.explanation import Explanation
-from pellucid.export._values import plain_value
-from pellucid.export.json_schema import FORMAT, VERSION, check_reading, read_document
+from pellucid.explanation.region_list import RegionList
+from pellucid.export._values import exported, plain_category, plain_labels, plain_value
+from pellucid.export.json_reading import (
+    FORMAT,
+    REGION_FIELDS,
+    REGIONS_FORMAT,
+    VERSION,
+    check_reading,
+    read_document,
+)
+from pellucid.regions.levels import ListLevel
 from pellucid.tables.encoding import Indicator
-
-if TYPE_CHECKING:
-    from pellucid.explanation.region_list import RegionList
-
-REGIONS_FORMAT = "pellucid.regions"
-"""Format of the files of :mod:`pellucid.export.region_json`."""
 
 MAX_BYTES = 2**26
 """Size of a document that is read."""
@@ -79,10 +106,11 @@ def to_dict(
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
+        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
+        ellipses, with stumps or constants as base classifiers.
     feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
@@ -97,26 +125,8 @@ def to_dict(
     >>> document["nodes"][0]
     {'feature': 0, 'threshold': 5.0, 'left': 1, 'right': 2, 'rows': 3, 'weight': 3.0}
     """
-    from pellucid._version import __version__
-
-    explanation = Explanation.of(model, feature_names=feature_names)
-    names = getattr(explanation, "feature_names_in_", None)
-    names = None if names is None else names.tolist()
-    described = explanation.tree_columns_
-    is_plain = names is None or described == names
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "made_by": f"pellucid {__version__}",
-        "method": explanation.method_,
-        "n_columns": explanation.n_features_in_,
-        "columns": names,
-        "features": None if is_plain else [_feature(name) for name in described],
-        "fill": _fill(explanation),
-        "clusters": [plain_value(c, "a cluster") for c in explanation.cluster_names_.tolist()],
-        "nodes": _nodes(explanation),
-        **_optional(explanation),
-    }
+    found = exported(model, feature_names)
+    return _regions(found) if isinstance(found, RegionList) else _explanation(found)
 
 
 def to_json(
@@ -129,10 +139,11 @@ def to_json(
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
+        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
+        ellipses, with stumps or constants as base classifiers.
     feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
     indent : int, optional
         Number of spaces to indent by; by default everything is on one line.
 
@@ -237,43 +248,82 @@ def from_dict(document: dict[str, Any]) -> Explanation | RegionList:
         The model.
     """
     try:
-        if isinstance(document, dict) and document.get("format") == REGIONS_FORMAT:
-            from importlib import import_module
-
-            return import_module("pellucid.export.region_json").read_regions(document)
         return read_document(document)
     except ValueError as error:
         raise ValueError(one_line(str(error))) from None
 
 
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    from pellucid._version import __version__
+
+    names = getattr(explanation, "feature_names_in_", None)
+    names = None if names is None else names.tolist()
+    is_plain = names is None or explanation.tree_columns_ == names
+    described = explanation.tree_columns_
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"pellucid {__version__}",
+        "method": explanation.method_,
+        "n_columns": explanation.n_features_in_,
+        "columns": names,
+        "features": None if is_plain else [_feature(name) for name in described],
+        "fill": _fill(explanation),
+        "clusters": plain_labels(explanation.cluster_names_),
+        "nodes": _nodes(explanation),
+        **_optional(explanation, described, explanation.reading_),
+    }
+
+
+def _regions(regions: RegionList) -> dict[str, Any]:
+    from pellucid._version import __version__
+
+    columns = [str(name) for name in regions.feature_names_in_.tolist()]
+    return {
+        "format": REGIONS_FORMAT,
+        "version": VERSION,
+        "made_by": __version__,
+        "n_columns": len(columns),
+        "columns": columns,
+        "features": [_feature(name) for name in regions.names_],
+        "fill": _fill(regions),
+        "clusters": plain_labels(regions.classes_),
+        "default": regions.default_,
+        "rows": regions.total_,
+        "levels": [_level(level) for level in regions.levels_],
+        **_optional(regions, regions.names_, regions.reading_ or None),
+    }
+
+
 def _feature(name: str | Indicator) -> str | dict[str, Any]:
     if not isinstance(name, Indicator):
-        return name
-    return {"column": name.column, "is": _category(name.column, name.value)}
+        return str(name)
+    return {"column": name.column, "is": plain_category(name.column, name.value)}
 
 
-def _category(column: str, value: Any) -> Any:
-    return None if value is None else plain_value(value, f"a category of column {column!r}")
+def _fill(model: Explanation | RegionList) -> dict[str, Any] | None:
+    fill = model.fill_.items()
+    return {c: plain_value(v, f"what fills column {c!r}") for c, v in fill} or None
 
 
-def _optional(explanation: Explanation) -> dict[str, Any]:
+def _optional(
+    model: Explanation | RegionList,
+    names: Sequence[str | Indicator],
+    reading: dict[str, Any] | None,
+) -> dict[str, Any]:
     """Keys that are written only if they have a value."""
     categories = {
-        name.column: [_category(name.column, value) for value in name.categories]
-        for name in explanation.tree_columns_
+        name.column: [plain_category(name.column, value) for value in name.categories]
+        for name in names
         if isinstance(name, Indicator) and name.categories
     }
-    formats = {column: written.as_dict() for column, written in explanation.formats_.items()}
-    reading = explanation.reading_
-    found = {"categories": categories, "formats": formats, "reading": reading}
+    formats = {column: written.as_dict() for column, written in model.formats_.items()}
+    found: dict[str, Any] = {"categories": categories, "formats": formats}
+    found = {key: value for key, value in found.items() if value}
     if reading is not None:
         check_reading(reading)
-    return {key: value for key, value in found.items() if value or value is reading is not None}
-
-
-def _fill(explanation: Explanation) -> dict[str, Any] | None:
-    fill = explanation.fill_.items()
-    return {c: plain_value(v, f"what fills column {c!r}") for c, v in fill} or None
+        found["reading"] = reading
+    return found
 
 
 def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
@@ -298,6 +348,36 @@ def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
         entry["weight"] = float(tree.weighted_n_node_samples[node])
         nodes.append(entry)
     return nodes
+
+
+def _level(level: ListLevel) -> dict[str, Any]:
+    stump, shape = level.classifier, level.regions
+    regions = []
+    for i in range(len(shape)):
+        numbers = zip(REGION_FIELDS[shape.kind], shape.numbers(i))
+        entry = {name: _finite(values.tolist()) for name, values in numbers}
+        regions.append({**entry, "counts": _counts(level.counts[i])})
+    return {
+        "features": [int(feature) for feature in level.features],
+        "stump": {
+            "feature": int(stump.position),
+            "threshold": float(stump.threshold),
+            "at_most": int(stump.at_most),
+            "above": int(stump.above),
+        },
+        "shape": shape.kind,
+        "regions": regions,
+    }
+
+
+def _finite(values: list[Any]) -> list[Any]:
+    """Numbers, or lists of numbers; None for an infinite end of a box."""
+    return [v if isinstance(v, list) or math.isfinite(v) else None for v in values]
+
+
+def _counts(counts: np.ndarray) -> list[list[Any]]:
+    pairs = np.argwhere(counts > 0).tolist()
+    return [[answer, true, float(counts[answer, true])] for answer, true in pairs]
 
 
 def _refuse_constant(word: str) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from pellucid._utils.estimators import FloatType
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
-from pellucid.export.single_precision import single_thresholds
+from pellucid.export.sklearn import single_thresholds
 from pellucid.tables.encoding import Indicator
 
 _OPSETS = (("", 17), ("ai.onnx.ml", 3))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.export._values import plain_value
+from pellucid.explanation.region_list import RegionList
+from pellucid.export._values import exported, plain_category, plain_labels
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
@@ -28,27 +29,33 @@ def to_python(
     """Export a model as the source of a function that returns the cluster of one row.
 
     The function takes a mapping from the names of the columns to their values, such as a row of
-    ``csv.DictReader``, and needs only the columns that the tree uses. A missing number, NaN or an
+    ``csv.DictReader``, and needs only the columns that the model uses. A missing number, NaN or an
     infinity raises a ValueError that names the column, as in `predict`. A missing category (None
     or NaN) is a category like any other. The function of an explanation of a table, as of
     :func:`pellucid.explain`, also reads numbers and booleans that are categories from text, and
     compares other values with texts by their text. A column of dates (`formats_`) accepts
     ``datetime.date``, ``datetime.datetime``, strings in the format of the column or in ISO format,
-    and days since 1970-01-01.
+    and days since 1970-01-01. A row in no region has None if there is no default cluster.
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
+        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
+        ellipses, with stumps or constants as base classifiers.
     name : str, default="cluster_of"
         Name of the function.
     feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
     str
         The source of the function.
+
+    Notes
+    -----
+    Sums of products may be rounded differently from `predict`: a row within about 1e-15,
+    relatively, of the boundary of an ellipse or polyhedron may be on its other side.
 
     Examples
     --------
@@ -69,22 +76,55 @@ def to_python(
         return 2
     <BLANKLINE>
     """
-    check_function_name(name)
-    explanation = Explanation.of(model, feature_names=feature_names)
-    labels = [plain_value(label, "a cluster") for label in explanation.cluster_names_.tolist()]
+    if not name.isidentifier() or keyword.iskeyword(name) or name in _USED_NAMES:
+        raise ValueError(f"name is {name!r}, which is not a valid function name")
+    found = exported(model, feature_names)
+    body = _region_body(found) if isinstance(found, RegionList) else _tree_body(found)
+    return "\n".join([f"def {name}(row):", *body]) + "\n"
+
+
+def _tree_body(explanation: Explanation) -> list[str]:
     encoding = explanation.input_columns.encoding
     plain = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
     fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
-    lines = [f"def {name}(row):", *_category_statements(explanation)]
-    lines += read_statements(plain, explanation.formats_, fill)
+    labels = plain_labels(explanation.cluster_names_)
     answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
-    return "\n".join(lines + _statements(explanation, answers)) + "\n"
+    return [
+        *_category_statements(explanation),
+        *_read_statements(plain, explanation.formats_, fill),
+        *_statements(explanation, answers),
+    ]
 
 
-def check_function_name(name: str) -> None:
-    """Fail if a function cannot have this name."""
-    if not name.isidentifier() or keyword.iskeyword(name) or name in _USED_NAMES:
-        raise ValueError(f"name is {name!r}, which is not a valid function name")
+def _region_body(regions: RegionList) -> list[str]:
+    labels = [repr(label) for label in plain_labels(regions.classes_)]
+    columns = list(dict.fromkeys(n for n in regions.used_names if not isinstance(n, Indicator)))
+    used = {n.column if isinstance(n, Indicator) else n for n in regions.used_names}
+    fill = {column: value for column, value in regions.fill_.items() if column in used}
+    lines = _read_statements(columns, regions.formats_, fill)
+    for level in regions.levels_:
+        names = [regions.names_[feature] for feature in level.features]
+        numbers = [f"number[{name!r}]" for name in names]
+        for region in range(len(level.regions)):
+            others = level.regions.inequalities(region, numbers, repr)
+            for answer, lower, upper in level.branches(region):
+                tests = _interval(names, lower, upper) + others
+                lines += [f"    if {' and '.join(tests) or 'True'}:"]
+                lines += [f"        return {labels[answer]}"]
+    default = "None" if regions.default_ is None else labels[regions.default_]
+    return [*lines, f"    return {default}"]
+
+
+def _interval(names: list[str | Indicator], lower: np.ndarray, upper: np.ndarray) -> list[str]:
+    """Conditions of a box."""
+    tests = []
+    for name, low, high in zip(names, lower.tolist(), upper.tolist()):
+        if isinstance(name, Indicator):
+            tests += [_is_category(name, low >= 0)] if low >= 0 or high < 1 else []
+            continue
+        tests += [f"number[{name!r}] > {low!r}"] if np.isfinite(low) else []
+        tests += [f"number[{name!r}] <= {high!r}"] if np.isfinite(high) else []
+    return tests
 
 
 def _category_statements(explanation: Explanation) -> list[str]:
@@ -128,7 +168,7 @@ _READ = {
 """Statements that read categories of each type."""
 
 
-def read_statements(
+def _read_statements(
     columns: Sequence[str], formats: dict[str, ColumnFormat], fill: dict[str, Any]
 ) -> list[str]:
     """Statements that fill missing values and read the numeric columns as numbers."""
@@ -202,7 +242,7 @@ def _statements(explanation: Explanation, answers: list[str]) -> list[str]:
         described = explanation.tree_columns_[tree.feature[node]]
         if isinstance(described, Indicator):
             # Left of an indicator is where the category does not hold.
-            condition = is_category(described, not takes_left)
+            condition = _is_category(described, not takes_left)
         else:
             sign = "<=" if takes_left else ">"
             condition = f"number[{described!r}] {sign} {float(tree.threshold[node])!r}"
@@ -212,13 +252,13 @@ def _statements(explanation: Explanation, answers: list[str]) -> list[str]:
     return lines
 
 
-def is_category(described: Indicator, holds: bool) -> str:
+def _is_category(described: Indicator, holds: bool) -> str:
     """Whether a category holds, as a condition."""
     read = f"row[{described.column!r}]"
     if described.value is None:
         none = f"{read} is None or {read} != {read}"
         return none if holds else f"not ({none})"
-    value = plain_value(described.value, f"a category of column {described.column!r}")
+    value = plain_category(described.column, described.value)
     return f"{read} {'==' if holds else '!='} {value!r}"
 
 

@@ -5,16 +5,20 @@ The schemas are files of this package: ``explanation.schema.json`` and ``regions
 has no dependencies, is loaded with the first document, and takes about 10 µs per node of a tree.
 `jsonschema` was not chosen, because it needs four more packages, one of them compiled, and takes
 about 50 times as long. What a schema cannot state, such as references from one part of a document
-to another, is checked by :mod:`pellucid.export.json_schema`.
+to another, is checked by :mod:`pellucid.export.json_reading`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+LARGEST = 2**53
+"""Integers up to this size are exact in every JSON reader."""
 
 _WORDS = {
     bool: "a boolean",
@@ -96,3 +100,44 @@ def shown(value: Any) -> str:
 def kind_of(value: Any) -> str:
     """The JSON type of a value, with its article."""
     return _WORDS.get(type(value), type(value).__name__)
+
+
+def once(values: list[Any], place: str) -> None:
+    """Fail if a value appears twice in a list."""
+    seen = set()
+    for i, value in enumerate(values):
+        if value in seen:
+            raise ValueError(f"not an explanation: {place}[{i}] repeats {shown(value)}")
+        seen.add(value)
+
+
+def whole(value: Any, place: str, least: int, most: int = LARGEST) -> int:
+    """A whole number in a range, or an error."""
+    if type(value) is not int or not least <= value <= most:
+        limit = f"at least {least}" if most == LARGEST else f"from {least} to {most}"
+        raise wrong(place, value, f"a whole number {limit}")
+    return value
+
+
+def number(value: Any, place: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A finite number in a range as a float, or an error."""
+    if type(value) in (int, float):
+        try:
+            found = float(value)
+        except OverflowError:
+            found = math.inf
+        if math.isfinite(found) and least <= found <= most:
+            return found
+    limit = "" if math.isinf(least) else f" of at least {least}"
+    limit = limit if math.isinf(most) else f" from {least} to {most}"
+    raise wrong(place, value, f"a finite number{limit}")
+
+
+def scalar(value: Any, place: str) -> None:
+    """Fail unless a value is a string, a boolean, or a finite number of at most 64 bits."""
+    if type(value) not in (str, int, float, bool):
+        raise wrong(place, value, "a string, a number or a boolean")
+    if type(value) is float:
+        number(value, place)
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise wrong(place, value, "a whole number of at most 64 bits")

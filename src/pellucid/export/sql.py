@@ -1,17 +1,21 @@
-"""Export to SQL: one ``CASE`` expression with a ``WHEN`` per rule."""
+"""Export to SQL: one ``CASE`` expression with a ``WHEN`` per rule or region."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from pellucid._utils.estimators import SQLDialect
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import Rule
-from pellucid.export._values import plain_value
-from pellucid.export.sql_dialects import SqlWriter
+from pellucid.export._values import exported, plain_category, plain_labels
+from pellucid.export.sql_dialects import DIALECTS
+from pellucid.regions.levels import ListLevel
 from pellucid.tables.encoding import Indicator
 
 
@@ -25,14 +29,16 @@ def to_sql(
 ) -> str:
     """Export a model as an SQL expression that gives the cluster of a row.
 
-    Each leaf is a ``WHEN`` with all of its conditions, so that it can be read by itself. Names
-    and strings are quoted for the dialect. Thresholds are double-precision numbers that compare
-    as in `predict`.
+    Each leaf is a ``WHEN`` with all of its conditions, so that it can be read by itself. Regions
+    are in the order in which they are tried: boxes are comparisons; polyhedra and ellipses are
+    sums of products. Names and strings are quoted for the dialect. Thresholds are double-precision
+    numbers that compare as in `predict`.
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
+        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
+        ellipses, with stumps or constants as base classifiers.
     dialect : {"standard", "bigquery", "duckdb", "mssql", "mysql", "postgres", "snowflake", \
             "spark", "sqlite"}, default="standard"
         The database that will run the query.
@@ -42,7 +48,7 @@ def to_sql(
     column : str, default="cluster"
         Name of the cluster column in the query.
     feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
@@ -57,7 +63,9 @@ def to_sql(
     the result is NULL if any numeric column that the tree uses is NaN or infinite. NULL in a
     categorical column is treated as a category that differs from all known ones, as in
     :class:`~pellucid.tables.encoding.Encoding`. If an explanation has a replacement for missing
-    values (`fill_`), NULL is replaced.
+    values (`fill_`), NULL is replaced. Of regions, the result is NULL if any numeric column that
+    they use is missing. Sums of products may be rounded differently from `predict`: a row within
+    about 1e-15, relatively, of the boundary of an ellipse or polyhedron may be on its other side.
 
     A boolean column that the tree uses as a number has to be cast to a number first, in databases
     that do not cast it by themselves. A column of dates (`formats_`) compares with date literals:
@@ -79,22 +87,27 @@ def to_sql(
         WHEN "petal length (cm)" > 5.1e0 THEN 2
     END
     """
-    explanation = Explanation.of(model, feature_names=feature_names)
-    writer = _Writer(explanation, dialect)
-    return writer.query(_expression(explanation, writer), table, column)
+    found = exported(model, feature_names)
+    writer = _SqlWriter(found, dialect)
+    if isinstance(found, RegionList):
+        return writer.query(_regions_expression(found, writer), table, column)
+    return writer.query(_tree_expression(found, writer), table, column)
 
 
-def _expression(explanation: Explanation, writer: _Writer) -> str:
-    dialect = writer.dialect
-    labels = {
-        name: dialect.literal(plain_value(name, "a cluster"))
-        for name in explanation.cluster_names_.tolist()
-    }
+def _tree_expression(explanation: Explanation, writer: _SqlWriter) -> str:
+    clusters = explanation.cluster_names_
+    labels = dict(zip(clusters.tolist(), writer.labels(clusters)))
     rules = [rule for rule in explanation._leaf_rules if _can_hold(rule)]
     if len(rules) == 1:
-        return f"CASE WHEN {dialect.always} THEN {labels[rules[0].cluster]} END"
-    lines = [f"WHEN {missing} THEN NULL" for missing in writer.guards()]
-    lines += [f"WHEN {writer.conditions(rule)} THEN {labels[rule.cluster]}" for rule in rules]
+        return f"CASE WHEN {writer.dialect.always} THEN {labels[rules[0].cluster]} END"
+    tree, names = explanation.tree_, explanation.tree_columns_
+    used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
+    # NULL needs no test: a comparison with NULL is not true.
+    lines = [f"WHEN {test} THEN NULL" for test in writer.no_number(used, with_null=False)]
+    lines += [
+        f"WHEN {' AND '.join(_rule_tests(rule, writer))} THEN {labels[rule.cluster]}"
+        for rule in rules
+    ]
     return "\n    ".join(["CASE", *lines]) + "\nEND"
 
 
@@ -107,42 +120,163 @@ def _can_hold(rule: Rule) -> bool:
     return all(low.get(c.feature, -math.inf) < c.threshold for c in rule.conditions if c.is_upper)
 
 
-class _Writer(SqlWriter):
-    """Writes conditions of an explanation in a dialect."""
+def _rule_tests(rule: Rule, writer: _SqlWriter) -> list[str]:
+    """All conditions of a leaf, grouped by column, the lower bound first."""
+    parts: dict[tuple[Any, ...], list[Condition]] = {}
+    for condition in rule.conditions:
+        name = condition.name
+        key = (name.column, condition.is_upper) if isinstance(name, Indicator) else (name,)
+        parts.setdefault(key, []).append(condition)
+    tests = []
+    for part in parts.values():
+        name = part[0].name
+        if isinstance(name, Indicator):
+            names = [c.name for c in part if isinstance(c.name, Indicator)]
+            tests += writer.categories(names, hold=not part[0].is_upper)
+        else:
+            ends = {c.is_upper: c.threshold for c in part}
+            tests += writer.bounds(name, ends.get(False, -math.inf), ends.get(True, math.inf))
+    return tests
 
-    def guards(self) -> list[str]:
-        """One test per numeric column that is true where it is NaN or infinite."""
-        tree, names = self.model.tree_, self.model.tree_columns_
-        used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
-        # NULL needs no test: a comparison with NULL is not true.
-        return self.no_number(used, with_null=False)
 
-    def conditions(self, rule: Rule) -> str:
-        """All conditions of a leaf, grouped by column, the lower bound first."""
-        parts: dict[tuple[Any, ...], list[Condition]] = {}
-        for condition in rule.conditions:
-            name = condition.name
-            key = (name.column, condition.is_upper) if isinstance(name, Indicator) else (name,)
-            parts.setdefault(key, []).append(condition)
-        return " AND ".join(test for part in parts.values() for test in self._tests(part))
-
-    def _tests(self, conditions: list[Condition]) -> list[str]:
-        name, dialect = conditions[0].name, self.dialect
-        column = self.column(name)
-        if not isinstance(name, Indicator):
-            bounds = sorted(conditions, key=lambda bound: bound.is_upper)
-            signs = [(">", "<=")[bound.is_upper] for bound in bounds]
-            return [
-                f"{column} {sign} {self.number(name, bound.threshold)}"
-                for bound, sign in zip(bounds, signs)
+def _regions_expression(regions: RegionList, writer: _SqlWriter) -> str:
+    labels, always = writer.labels(regions.classes_), writer.dialect.always
+    guards = writer.no_number(regions.used_names, with_null=True)
+    lines = [f"WHEN {test} THEN NULL" for test in guards]
+    for level in regions.levels_:
+        names = [regions.names_[f] for f in level.features]
+        for region in range(len(level.regions)):
+            lines += [
+                f"WHEN {' AND '.join(tests) or always} THEN {labels[answer]}"
+                for answer, tests in _region_tests(level, region, names, writer)
             ]
-        values = [_category(c.name) for c in conditions if isinstance(c.name, Indicator)]
-        if conditions[0].is_upper:
-            return [dialect.is_none_of(column, values, can_be_null=self.can_be_null(name))]
-        return [dialect.is_one(column, value) for value in values]
+    default = "NULL" if regions.default_ is None else labels[regions.default_]
+    if not lines:
+        return f"CASE WHEN {always} THEN {default} END"
+    return "\n    ".join(["CASE", *lines, f"ELSE {default}"]) + "\nEND"
 
 
-def _category(name: Indicator) -> Any:
-    if name.value is None:
-        return None
-    return plain_value(name.value, f"a category of column {name.column!r}")
+def _region_tests(
+    level: ListLevel, region: int, names: list[str | Indicator], writer: _SqlWriter
+) -> list[tuple[int, list[str]]]:
+    """Clusters and conditions of one region: one branch per side of the stump."""
+    others: list[str] = []
+    if level.regions.box_bounds(region) is None:
+        writer.refuse_dates(names)
+        columns = [writer.column(name) for name in names]
+        others = level.regions.inequalities(region, columns, writer.double)
+    found = []
+    for answer, lower, upper in level.branches(region):
+        tests: list[str] = []
+        for name, low, high in zip(names, lower.tolist(), upper.tolist()):
+            if not isinstance(name, Indicator):
+                tests += writer.bounds(name, low, high)
+                continue
+            tests += writer.categories([name], hold=True) if low >= 0 else []
+            tests += writer.categories([name], hold=False) if high < 1 else []
+        found.append((answer, tests + others))
+    return found
+
+
+class _SqlWriter:
+    """Writes columns and numbers of a model in a dialect.
+
+    Parameters
+    ----------
+    model : Explanation or RegionList
+        With `fill_` and `formats_`.
+    dialect : str
+        A name in `DIALECTS`.
+    """
+
+    def __init__(self, model: Any, dialect: str) -> None:
+        if dialect not in DIALECTS:
+            raise ValueError(f"dialect is {dialect!r}; those known are {', '.join(DIALECTS)}")
+        self.model, self.dialect = model, DIALECTS[dialect]
+
+    def query(self, expression: str, table: str | Sequence[str] | None, column: str) -> str:
+        """A query that adds the expression as a column; the expression itself without a table."""
+        if table is None:
+            return expression
+        identifier, parts = self.dialect.identifier, [table] if isinstance(table, str) else table
+        name = ".".join(map(identifier, parts))
+        return f"SELECT *,\n{expression} AS {identifier(column)}\nFROM {name}"
+
+    def no_number(self, names: Iterable[str | Indicator], *, with_null: bool) -> list[str]:
+        """One test per numeric column that is true where it has no finite number.
+
+        Columns that need no test are left out; so are tests for NULL, unless `with_null`.
+        """
+        tests = (
+            self.dialect.no_number(
+                self.column(name),
+                can_be_null=with_null and self.can_be_null(name),
+                is_date=self.is_date(name),
+            )
+            for name in names
+            if isinstance(name, str)
+        )
+        return [test for test in tests if test]
+
+    def column(self, name: str | Indicator) -> str:
+        """The column that a name or a category refers to, with missing values replaced."""
+        if not isinstance(name, str):
+            value = self.model.fill_.get(name.column)
+            literal = None if value is None else self.dialect.literal(value)
+            return self.dialect.filled(name.column, literal)
+        value = self.model.fill_.get(name)
+        return self.dialect.filled(name, None if value is None else self.number(name, value))
+
+    def can_be_null(self, name: str | Indicator) -> bool:
+        """Whether missing values of a column are not replaced."""
+        return (name if isinstance(name, str) else name.column) not in self.model.fill_
+
+    def is_date(self, name: str) -> bool:
+        """Whether a numeric column contains dates."""
+        written = self.model.formats_.get(name)
+        return written is not None and written.is_date
+
+    def number(self, name: str, value: Any) -> str:
+        """A number of a numeric column as a literal."""
+        written = self.model.formats_.get(name)
+        if written is None:
+            return self.dialect.literal(value)
+        if written.is_date:
+            return self.dialect.date_literal(value, with_time=written.kind == "datetime")
+        if written.is_whole and value == int(value) and abs(value) < 2**53:
+            return str(int(value))
+        return self.dialect.literal(value)
+
+    def double(self, value: float) -> str:
+        """A number as a double-precision literal, in brackets if it is negative."""
+        text = self.dialect.literal(float(value))
+        if "e" not in text and "." not in text:
+            text = f"{text}e0" if self.dialect.decimals_are_exact else f"{text}.0"
+        return f"({text})" if value < 0 else text
+
+    def bounds(self, name: str, low: float, high: float) -> list[str]:
+        """Tests that are true where a numeric column is above `low` and at most `high`."""
+        column = self.column(name)
+        ends = ((">", low), ("<=", high))
+        return [f"{column} {s} {self.number(name, v)}" for s, v in ends if math.isfinite(v)]
+
+    def categories(self, names: list[Indicator], *, hold: bool) -> list[str]:
+        """Tests that are true where the categories of one column all hold, or none of them."""
+        name, dialect = names[0], self.dialect
+        column = self.column(name)
+        values = [plain_category(each.column, each.value) for each in names]
+        if hold:
+            return [dialect.is_one(column, value) for value in values]
+        return [dialect.is_none_of(column, values, can_be_null=self.can_be_null(name))]
+
+    def labels(self, labels: np.ndarray) -> list[str]:
+        """Labels of clusters as literals."""
+        return [self.dialect.literal(label) for label in plain_labels(labels)]
+
+    def refuse_dates(self, names: Iterable[str | Indicator]) -> None:
+        """Fail if a column contains dates."""
+        for name in names:
+            if not isinstance(name, Indicator) and self.is_date(name):
+                raise ValueError(
+                    f"column {name!r} contains dates; only boxes of dates can be written in SQL"
+                )

@@ -8,12 +8,8 @@ The tests use it to parse what is written here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pellucid.tables.encoding import Indicator
+from typing import Any
 
 _LARGEST = "1.7976931348623157e308"
 _PLAIN_INTEGERS = 2**24
@@ -173,73 +169,3 @@ DIALECTS = {
     ),
 }
 """The supported databases by name."""
-
-
-class SqlWriter:
-    """Writes columns and numbers of a model in a dialect.
-
-    Parameters
-    ----------
-    model : Explanation or RegionList
-        With `fill_` and `formats_`.
-    dialect : str
-        A name in `DIALECTS`.
-    """
-
-    def __init__(self, model: Any, dialect: str) -> None:
-        if dialect not in DIALECTS:
-            raise ValueError(f"dialect is {dialect!r}; those known are {', '.join(DIALECTS)}")
-        self.model, self.dialect = model, DIALECTS[dialect]
-
-    def query(self, expression: str, table: str | Sequence[str] | None, column: str) -> str:
-        """A query that adds the expression as a column; the expression itself without a table."""
-        if table is None:
-            return expression
-        identifier, parts = self.dialect.identifier, [table] if isinstance(table, str) else table
-        name = ".".join(map(identifier, parts))
-        return f"SELECT *,\n{expression} AS {identifier(column)}\nFROM {name}"
-
-    def no_number(self, names: Iterable[str | Indicator], *, with_null: bool) -> list[str]:
-        """One test per numeric column that is true where it has no finite number.
-
-        Columns that need no test are left out; so are tests for NULL, unless `with_null`.
-        """
-        tests = (
-            self.dialect.no_number(
-                self.column(name),
-                can_be_null=with_null and self.can_be_null(name),
-                is_date=self.is_date(name),
-            )
-            for name in names
-            if isinstance(name, str)
-        )
-        return [test for test in tests if test]
-
-    def column(self, name: str | Indicator) -> str:
-        """The column that a name or a category refers to, with missing values replaced."""
-        if not isinstance(name, str):
-            value = self.model.fill_.get(name.column)
-            literal = None if value is None else self.dialect.literal(value)
-            return self.dialect.filled(name.column, literal)
-        value = self.model.fill_.get(name)
-        return self.dialect.filled(name, None if value is None else self.number(name, value))
-
-    def can_be_null(self, name: str | Indicator) -> bool:
-        """Whether missing values of a column are not replaced."""
-        return (name if isinstance(name, str) else name.column) not in self.model.fill_
-
-    def is_date(self, name: str) -> bool:
-        """Whether a numeric column contains dates."""
-        written = self.model.formats_.get(name)
-        return written is not None and written.is_date
-
-    def number(self, name: str, value: Any) -> str:
-        """A number of a numeric column as a literal."""
-        written = self.model.formats_.get(name)
-        if written is None:
-            return self.dialect.literal(value)
-        if written.is_date:
-            return self.dialect.date_literal(value, with_time=written.kind == "datetime")
-        if written.is_whole and value == int(value) and abs(value) < 2**53:
-            return str(int(value))
-        return self.dialect.literal(value)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pellucid.regions.classifiers import LinearClassifier, Stump
 from pellucid.regions.levels import project
-from pellucid.regions.shapes import Boxes, Ellipses, Polyhedra
+from pellucid.regions.shapes import Polyhedra, Regions
 from pellucid.report.columns import clipped
 from pellucid.report.facts import sample_rows
 from pellucid.report.profiles import short
@@ -141,28 +141,19 @@ def _runs(row: np.ndarray) -> list[int]:
     return np.column_stack([row[starts], lengths]).ravel().tolist()
 
 
-def _describe_regions(regions: Any) -> list[dict[str, Any]] | None:
+def _describe_regions(regions: Regions) -> list[dict[str, Any]] | None:
     """Each region as numbers; None for those that need the training rows."""
-    if isinstance(regions, Boxes):
-        return [
-            {"kind": "box", "lower": _finite(lower), "upper": _finite(upper)}
-            for lower, upper in zip(regions.lower, regions.upper)
-        ]
-    if isinstance(regions, Ellipses):
-        return [
-            {"kind": "ellipse", "center": center.tolist(), "shape": shape.tolist()}
-            for center, shape in zip(regions.center, regions.shape)
-        ]
-    if isinstance(regions, Polyhedra):
-        return [
-            {
-                "kind": "polyhedron",
-                "equations": equations.tolist(),
-                "tolerance": regions.tolerance(number).tolist(),
-            }
-            for number, equations in enumerate(regions.equations)
-        ]
-    return None
+    if not regions.fields:
+        return None
+    found: list[dict[str, Any]] = []
+    for i in range(len(regions)):
+        numbers = zip(regions.fields, regions.numbers(i))
+        found.append({"kind": regions.kind, **{name: _finite(v) for name, v in numbers}})
+        if isinstance(regions, Polyhedra):
+            # Facets decide; the corners are drawn from the outlines.
+            del found[-1]["vertices"]
+            found[-1]["tolerance"] = regions.tolerance(i).tolist()
+    return found
 
 
 def _describe_classifier(classifier: Any) -> dict[str, Any] | None:
@@ -190,6 +181,8 @@ def _ends_of(bounds: dict[str, tuple[float, float]], names: Sequence[str]) -> li
     return [_finite(bounds[name]) for name in names] if bounds else None
 
 
-def _finite(values: Any) -> list[float | None]:
-    """Numbers, None where they are infinite."""
+def _finite(values: Any) -> list[Any]:
+    """Numbers, None where they are infinite; rows of a matrix as they are."""
+    if np.ndim(values) > 1:
+        return np.asarray(values).tolist()
     return [float(v) if np.isfinite(v) else None for v in values]

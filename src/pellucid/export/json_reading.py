@@ -1,4 +1,4 @@
-"""Checks of an explanation in JSON that its schema cannot state; every error names the place.
+"""Checks of a model in JSON that its schema cannot state; every error names the place.
 
 `fastjsonschema` checks a document against the published schema. What is left here are relations
 between parts of the document, such as children that exist, which a JSON Schema cannot state.
@@ -7,7 +7,6 @@ between parts of the document, such as children that exist, which a JSON Schema 
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,19 +15,43 @@ from typing import Any
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.export.schema import check_schema, kind_of, shown, wrong
+from pellucid.explanation.region_list import RegionList
+from pellucid.export.schema import (
+    LARGEST,
+    check_schema,
+    kind_of,
+    number,
+    once,
+    scalar,
+    whole,
+    wrong,
+)
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.levels import ListLevel
+from pellucid.regions.shapes import SHAPES
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
 FORMAT = "pellucid.explanation"
+REGIONS_FORMAT = "pellucid.regions"
 VERSION = 1
+
+REGION_FIELDS = {
+    "box": ("above", "at_most"),
+    "polyhedron": ("vertices", "facets"),
+    "ellipse": ("center", "matrix"),
+}
+"""Keys of a region by shape, in the order of the `fields` of the shapes."""
+
+MAX_COUNTS = 10**7
+"""Regions times clusters times clusters of a level, which is the size of its array of counts."""
+
+MAX_DIM = 500
+"""Features of an ellipse."""
 
 _LONGEST_READING = 100_000
 """Characters of the key ``reading`` as JSON."""
-
-_LARGEST = 2**53
-"""Integers up to this size are exact in every JSON reader."""
 
 MAX_COLUMNS = 10**6
 """Columns of a model."""
@@ -43,29 +66,36 @@ _MOST_LABEL_CHARACTERS = 2**24
 """Clusters times the length of the longest label, which is the size of their array."""
 
 
-def read_document(document: Any) -> Explanation:
-    """Validate a document of lists and dictionaries and build its explanation.
-
-    Parameters
-    ----------
-    document : dict
-        As read from JSON.
-
-    Returns
-    -------
-    Explanation
+def read_document(document: Any) -> Explanation | RegionList:
+    """Validate a document of lists and dictionaries and build its model.
 
     Raises
     ------
     ValueError
         If anything is missing, unknown, of the wrong type or out of range.
     """
+    if isinstance(document, dict) and document.get("format") == REGIONS_FORMAT:
+        check_version(document, REGIONS_FORMAT, VERSION)
+        check_schema(document, "regions")
+        return _read_regions(document)
     check_version(document, FORMAT, VERSION)
     check_schema(document, "explanation")
+    common = _read_common(document)
+    names, n_columns = common["names"], document["n_columns"]
+    described: Sequence[str | Indicator | None] = [None] * n_columns if names is None else names
+    tree, purity = _tree(document["nodes"], described, len(common["clusters"]))
+    return Explanation(tree, purity=purity, method=document["method"], **common)
+
+
+def _read_common(document: dict[str, Any]) -> dict[str, Any]:
+    """What trees and regions have in common, as parameters of `Explanation`."""
     clusters = _clusters(document["clusters"])
-    n_columns = _whole(document["n_columns"], "n_columns", 1, MAX_COLUMNS)
+    n_columns = whole(document["n_columns"], "n_columns", 1, MAX_COLUMNS)
     columns = document["columns"]
-    _check_columns(columns, n_columns)
+    if columns is not None:
+        once(columns, "columns")
+        if len(columns) != n_columns:
+            raise wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
     categories = _categories(document.get("categories", {}), columns)
     names = _features(document["features"], columns, categories)
     fill = _fill(document["fill"], columns, names)
@@ -74,19 +104,27 @@ def read_document(document: Any) -> Explanation:
     reading = document.get("reading")
     if "reading" in document:
         check_reading(reading)
-    described: Sequence[str | Indicator | None] = [None] * n_columns if names is None else names
-    tree, purity = _tree(document["nodes"], described, len(clusters))
-    return Explanation(
-        tree,
-        names=names,
-        clusters=clusters,
-        purity=purity,
-        columns=columns,
-        fill=fill,
-        method=document["method"],
-        formats=formats,
-        reading=reading,
-    )
+    return {
+        "names": names,
+        "clusters": clusters,
+        "columns": columns,
+        "fill": fill,
+        "formats": formats,
+        "reading": reading,
+    }
+
+
+def _read_regions(document: dict[str, Any]) -> RegionList:
+    common = _read_common(document)
+    clusters, default = common.pop("clusters"), document["default"]
+    if default is not None:
+        whole(default, "default", 0, len(clusters) - 1)
+    levels = [
+        _read_level(level, f"levels[{i}]", common["names"], len(clusters))
+        for i, level in enumerate(document["levels"])
+    ]
+    total = number(document["rows"], "rows", 0)
+    return RegionList(levels, classes=clusters, default=default, total=total, **common)
 
 
 def check_version(document: Any, form: str, known: int) -> None:
@@ -97,7 +135,7 @@ def check_version(document: Any, form: str, known: int) -> None:
         )
     if document.get("format") != form:
         raise wrong("format", document.get("format"), repr(form))
-    version = _whole(document.get("version"), "version", 1)
+    version = whole(document.get("version"), "version", 1)
     if version > known:
         raise ValueError(
             f"written by a later pellucid: version is {version}, this one reads up to {known}; "
@@ -123,14 +161,6 @@ def check_reading(reading: Any) -> None:
         )
 
 
-def _check_columns(columns: list[str] | None, n_columns: int) -> None:
-    if columns is None:
-        return
-    _once(columns, "columns")
-    if len(columns) != n_columns:
-        raise wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
-
-
 def _categories(
     categories: dict[str, list[Any]], columns: list[str] | None
 ) -> dict[str, tuple[Any, ...]]:
@@ -141,8 +171,8 @@ def _categories(
             raise ValueError(f"not an explanation: {place} is not one of columns")
         for i, value in enumerate(values):
             if value is not None:
-                _scalar(value, f"{place}[{i}]")
-        _once(values, place)
+                scalar(value, f"{place}[{i}]")
+        once(values, place)
     return {column: tuple(values) for column, values in categories.items()}
 
 
@@ -154,7 +184,7 @@ def _formats(formats: dict[str, dict[Any, Any]], columns: list[str]) -> dict[str
             raise ValueError(f"not an explanation: {place} is not one of columns")
         values = written.get("values", [])
         for i, value in enumerate(values):
-            _whole(value, f"{place}.values[{i}]", values[i - 1] + 1 if i else -_LARGEST)
+            whole(value, f"{place}.values[{i}]", values[i - 1] + 1 if i else -LARGEST)
         found[column] = ColumnFormat(**{**written, "values": tuple(values)})
     return found
 
@@ -183,13 +213,13 @@ def _described_columns(
         else:
             column, value = feature["column"], feature["is"]
             if value is not None:
-                _scalar(value, f"{place}.is")
+                scalar(value, f"{place}.is")
             if feature.get("otherwise") is not None:
                 pairs.add(column)
             names.append(Indicator(column, value, categories.get(column, ())))
         if column not in known:
             raise wrong(place, column, "one of columns")
-    _once(names, "features")
+    once(names, "features")
     listed = defaultdict(list)
     for name in names:
         if isinstance(name, Indicator):
@@ -224,9 +254,9 @@ def _fill(
     for column, value in fill.items():
         if column not in known:
             raise ValueError(f"not an explanation: fill.{column} is not one of columns")
-        _scalar(value, f"fill.{column}")
+        scalar(value, f"fill.{column}")
         if column in numeric:
-            _number(value, f"fill.{column}")
+            number(value, f"fill.{column}")
     return fill
 
 
@@ -237,12 +267,12 @@ def _clusters(clusters: list[Any]) -> list[Any]:
             f"{MAX_CLUSTERS:,}"
         )
     for i, label in enumerate(clusters):
-        _scalar(label, f"clusters[{i}]")
+        scalar(label, f"clusters[{i}]")
         if type(label) is not type(clusters[0]):
             raise wrong(f"clusters[{i}]", label, f"{kind_of(clusters[0])} as clusters[0] is")
         if isinstance(label, str) and label.endswith("\0"):
             raise wrong(f"clusters[{i}]", label, "a string that does not end in a NUL character")
-    _once(clusters, "clusters")
+    once(clusters, "clusters")
     if isinstance(clusters[0], str):
         longest = max(map(len, clusters))
         if longest * len(clusters) > _MOST_LABEL_CHARACTERS:
@@ -273,21 +303,21 @@ def _tree(
         place = f"nodes[{i}]"
         if "cluster" in node:
             most = n_clusters - 1
-            arrays["cluster"][i] = _whole(node["cluster"], f"{place}.cluster", 0, most)
+            arrays["cluster"][i] = whole(node["cluster"], f"{place}.cluster", 0, most)
             if node["purity"] is not None:
-                purity[i] = _number(node["purity"], f"{place}.purity", 0, 1)
+                purity[i] = number(node["purity"], f"{place}.purity", 0, 1)
         else:
             most = len(names) - 1
-            feature = _whole(node["feature"], f"{place}.feature", 0, most)
-            threshold = _number(node["threshold"], f"{place}.threshold")
+            feature = whole(node["feature"], f"{place}.feature", 0, most)
+            threshold = number(node["threshold"], f"{place}.threshold")
             if isinstance(names[feature], Indicator) and not 0 <= threshold < 1:
                 raise wrong(f"{place}.threshold", threshold, "0 to below 1 for a category")
             arrays["feature"][i], arrays["threshold"][i] = feature, threshold
             for side in ("left", "right"):
-                child = _whole(node[side], f"{place}.{side}", 1, n - 1)
+                child = whole(node[side], f"{place}.{side}", 1, n - 1)
                 arrays[f"children_{side}"][i] = child
-        arrays["n_node_samples"][i] = _whole(node["rows"], f"{place}.rows", 0)
-        arrays["weighted_n_node_samples"][i] = _number(node["weight"], f"{place}.weight", 0)
+        arrays["n_node_samples"][i] = whole(node["rows"], f"{place}.rows", 0)
+        arrays["weighted_n_node_samples"][i] = number(node["weight"], f"{place}.weight", 0)
     _check_preorder(arrays["children_left"], arrays["children_right"])
     return ThresholdTree(n_features=len(names), **arrays), purity
 
@@ -314,38 +344,89 @@ def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
         raise ValueError(f"not an explanation: nodes[{expected}] is not a child of any node")
 
 
-def _once(values: list[Any], place: str) -> None:
-    seen = set()
-    for i, value in enumerate(values):
-        if value in seen:
-            raise ValueError(f"not an explanation: {place}[{i}] repeats {shown(value)}")
-        seen.add(value)
+def _read_level(level: dict[Any, Any], place: str, names: list[Any], n_clusters: int) -> ListLevel:
+    features = level["features"]
+    for i, feature in enumerate(features):
+        whole(feature, f"{place}.features[{i}]", 0, len(names) - 1)
+    once(features, f"{place}.features")
+    stump = level["stump"]
+    classifier = Stump(
+        whole(stump["feature"], f"{place}.stump.feature", 0, len(features) - 1),
+        number(stump["threshold"], f"{place}.stump.threshold"),
+        *(
+            whole(stump[side], f"{place}.stump.{side}", 0, n_clusters - 1)
+            for side in ("at_most", "above")
+        ),
+    )
+    shape, entries = level["shape"], level["regions"]
+    has_category = any(isinstance(names[f], Indicator) for f in features)
+    if has_category and shape != "box":
+        raise wrong(f"{place}.shape", shape, "'box' for a category")
+    if len(entries) * n_clusters**2 > MAX_COUNTS:
+        raise ValueError(
+            f"not an explanation: {place}.regions has {len(entries):,} regions, expected at most "
+            f"{MAX_COUNTS // n_clusters**2:,} with {n_clusters:,} clusters"
+        )
+    counts = np.zeros((len(entries), n_clusters, n_clusters))
+    parts = []
+    for i, entry in enumerate(entries):
+        at = f"{place}.regions[{i}]"
+        fields = zip(REGION_FIELDS[shape], _READERS[shape])
+        parts.append([read(entry[key], f"{at}.{key}", len(features)) for key, read in fields])
+        for j, (answer, true, weight) in enumerate(entry["counts"]):
+            here = f"{at}.counts[{j}]"
+            pair = (whole(c, here, 0, n_clusters - 1) for c in (answer, true))
+            counts[(i, *pair)] = number(weight, here, 0)
+    first, second = ([part[side] for part in parts] for side in (0, 1))
+    regions = SHAPES[shape].of_numbers(first, second, len(features))
+    return ListLevel(tuple(features), classifier, regions, counts)
 
 
-def _whole(value: Any, place: str, least: int, most: int = _LARGEST) -> int:
-    if type(value) is not int or not least <= value <= most:
-        limit = f"at least {least}" if most == _LARGEST else f"from {least} to {most}"
-        raise wrong(place, value, f"a whole number {limit}")
-    return value
+def _read_lower(values: list[Any], place: str, dim: int) -> np.ndarray:
+    return _read_numbers(values, place, dim, -np.inf)
 
 
-def _number(value: Any, place: str, least: float = -math.inf, most: float = math.inf) -> float:
-    if type(value) in (int, float):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if math.isfinite(number) and least <= number <= most:
-            return number
-    limit = "" if math.isinf(least) else f" of at least {least}"
-    limit = limit if math.isinf(most) else f" from {least} to {most}"
-    raise wrong(place, value, f"a finite number{limit}")
+def _read_upper(values: list[Any], place: str, dim: int) -> np.ndarray:
+    return _read_numbers(values, place, dim, np.inf)
 
 
-def _scalar(value: Any, place: str) -> None:
-    if type(value) not in (str, int, float, bool):
-        raise wrong(place, value, "a string, a number or a boolean")
-    if type(value) is float:
-        _number(value, place)
-    if type(value) is int and not -(2**63) <= value < 2**63:
-        raise wrong(place, value, "a whole number of at most 64 bits")
+def _read_numbers(
+    values: list[Any], place: str, dim: int, otherwise: float | None = None
+) -> np.ndarray:
+    """Numbers; null stands for `otherwise`, if it is given."""
+    if len(values) != dim:
+        raise wrong(place, values, f"{dim} numbers{'' if otherwise is None else ' or null'}")
+    return np.array(
+        [
+            otherwise if value is None and otherwise is not None else number(value, f"{place}[{i}]")
+            for i, value in enumerate(values)
+        ]
+    )
+
+
+def _read_rows(values: list[Any], place: str, dim: int) -> np.ndarray:
+    return np.array([_read_numbers(row, f"{place}[{i}]", dim) for i, row in enumerate(values)])
+
+
+def _read_matrix(values: list[Any], place: str, dim: int) -> np.ndarray:
+    expected = f"a symmetric, positive definite matrix of {dim} rows"
+    if len(values) != dim or dim > MAX_DIM:
+        raise wrong(place, values, expected if dim <= MAX_DIM else f"at most {MAX_DIM} rows")
+    rows = _read_rows(values, place, dim)
+    # The scale does not matter here; without it, large numbers overflow.
+    scaled = rows / max(np.abs(rows).max(), np.finfo(float).tiny)
+    if not np.allclose(scaled, scaled.T, rtol=1e-6) or (np.linalg.eigvalsh(scaled) <= 0).any():
+        raise wrong(place, values, expected)
+    return rows
+
+
+def _read_facets(values: list[Any], place: str, dim: int) -> np.ndarray:
+    return _read_rows(values, place, dim + 1)
+
+
+_READERS: dict[str, Any] = {
+    "box": (_read_lower, _read_upper),
+    "polyhedron": (_read_rows, _read_facets),
+    "ellipse": (_read_numbers, _read_matrix),
+}
+"""Readers of the numbers of each shape, in the order of `REGION_FIELDS`."""

@@ -1,0 +1,182 @@
+"""Export to flowcharts: the DOT language of Graphviz, and Mermaid for Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.rules import Rule, label_text, split_condition
+from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.tables.encoding import Indicator
+
+_PLAIN_CHARACTERS = frozenset(" .,:%()≤≥≠>=_-+/")
+_MARKDOWN = re.compile(r"^[-+]|(?<=\d)\.(?= )|(?<!\w)_|_(?!\w)")
+
+
+def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+    r"""Export a model as a Graphviz graph (render it with ``dot -Tsvg``).
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    str
+        The text in the DOT language.
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> print(IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]).to_dot())
+    digraph tree {
+        node [shape=box, style="rounded,filled", fillcolor="#FFFFFF", fontname="Helvetica"];
+        edge [fontname="Helvetica"];
+        0 [label="x0 ≤ 5"];
+        0 -> 1 [label="yes"];
+        0 -> 2 [label="no"];
+        1 [label="cluster 0\n2 rows (66.7%), 100% pure", fillcolor="#0072B2", ...];
+        2 [label="cluster 1\n1 row (33.3%), 100% pure", fillcolor="#E69F00", ...];
+    }
+    """
+    nodes = _read_nodes(Explanation.of(model, feature_names=feature_names))
+    lines = [
+        'node [shape=box, style="rounded,filled", fillcolor="#FFFFFF", fontname="Helvetica"];',
+        'edge [fontname="Helvetica"];',
+    ]
+    for number, node in enumerate(nodes):
+        if isinstance(node, _Leaf):
+            figures = f"\\n{_escape_dot(node.figures)}" if node.figures else ""
+            colors = f'fillcolor="{node.color}", fontcolor="{node.text_color}"'
+            lines.append(f'{number} [label="{_escape_dot(node.title)}{figures}", {colors}];')
+            continue
+        lines.append(f'{number} [label="{_escape_dot(node.text)}"];')
+        for child, answer in zip((node.left, node.right), node.answers):
+            lines.append(f'{number} -> {child} [label="{answer}"];')
+    return "\n    ".join(["digraph tree {", *lines]) + "\n}"
+
+
+def _escape_dot(text: str) -> str:
+    """Escape text for a quoted string, in which Graphviz also reads HTML entities.
+
+    Control characters become blanks, because SVG cannot represent them.
+    """
+    text = text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+    """Export a model as a Mermaid flowchart.
+
+    GitHub, GitLab, Jupyter and others draw it inside a code block of the language ``mermaid``.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    str
+        The text of the flowchart.
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> print(IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]).to_mermaid())
+    flowchart TD
+        n0["x0 ≤ 5"]
+        n0 -- yes --> n1
+        n0 -- no --> n2
+        n1("cluster 0<br>2 rows (66.7%), 100% pure")
+        style n1 fill:#0072B2,stroke:none,color:#FFFFFF
+        n2("cluster 1<br>1 row (33.3%), 100% pure")
+        style n2 fill:#E69F00,stroke:none,color:#000000
+    """
+    nodes = _read_nodes(Explanation.of(model, feature_names=feature_names))
+    lines = []
+    for number, node in enumerate(nodes):
+        if isinstance(node, _Leaf):
+            figures = f"<br>{_escape_mermaid(node.figures)}" if node.figures else ""
+            lines.append(f'n{number}("{_escape_mermaid(node.title)}{figures}")')
+            lines.append(f"style n{number} fill:{node.color},stroke:none,color:{node.text_color}")
+            continue
+        lines.append(f'n{number}["{_escape_mermaid(node.text)}"]')
+        for child, answer in zip((node.left, node.right), node.answers):
+            lines.append(f"n{number} -- {answer} --> n{child}")
+    return "\n    ".join(["flowchart TD", *lines])
+
+
+def _escape_mermaid(text: str) -> str:
+    """Write characters that have a meaning in Mermaid as character codes.
+
+    Mermaid reads "1. " and "- " at the beginning as lists, and words between underscores as
+    emphasis.
+    """
+    text = " ".join(text.replace("\0", " ").split())
+    escaped = "".join(c if c.isalnum() or c in _PLAIN_CHARACTERS else f"#{ord(c)};" for c in text)
+    return _MARKDOWN.sub(lambda match: f"#{ord(match[0])};", escaped)
+
+
+@dataclass(frozen=True)
+class _InnerNode:
+    """Texts of an inner node."""
+
+    text: str
+    left: int
+    right: int
+    answers: tuple[str, str]
+    """Labels of the edges to the left and to the right child."""
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """Texts and colors of a leaf."""
+
+    title: str
+    figures: str
+    """Rows, share and purity; empty for a tree without training rows."""
+    color: str
+    text_color: str
+
+
+def _read_nodes(explanation: Explanation) -> list[_InnerNode | _Leaf]:
+    """Texts of all nodes, in the order of their numbers."""
+    tree = explanation.tree_
+    rules = {rule.leaf: rule for rule in explanation._leaf_rules}
+    nodes: list[_InnerNode | _Leaf] = []
+    for node in range(tree.node_count):
+        if node in rules:
+            color = cluster_color(int(tree.cluster[node]))
+            title = f"cluster {label_text(rules[node].cluster)}"
+            figures = _figures(rules[node]) if tree.n_node_samples[0] > 0 else ""
+            nodes.append(_Leaf(title, figures, color, text_color(color)))
+            continue
+        names, formats = explanation.tree_columns_, explanation.formats_
+        is_category = isinstance(names[tree.feature[node]], Indicator)
+        # The question is the condition of the right child for a category, else of the left one.
+        question = split_condition(tree, node, not is_category, names, formats)
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        answers = ("no", "yes") if is_category else ("yes", "no")
+        nodes.append(_InnerNode(str(question), left, right, answers))
+    return nodes
+
+
+def _figures(rule: Rule) -> str:
+    rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'} ({percent(rule.share)})"
+    return rows if np.isnan(rule.purity) else f"{rows}, {percent(rule.purity)} pure"
+
+
+def percent(share: float) -> str:
+    """A share in percent; 100% only if it is exactly 1."""
+    return "100%" if share == 1 else f"{100 * share:.1f}%"

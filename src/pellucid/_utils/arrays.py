@@ -16,15 +16,9 @@ _VALUES_A_THREAD = 2**20
 
 
 def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
-    """Whether no value is NaN or infinite.
+    """Whether no value is NaN or infinite; `count_threads` is called only for large arrays.
 
     If the sum is finite, all values are, and no mask was needed to see it.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,) or (n, m)
-    count_threads : callable
-        Returns the number of threads; called only if one is not enough.
     """
     if values.size < _FEW:
         return bool(np.isfinite(values).all())
@@ -53,12 +47,7 @@ def draw_weighted(weights: np.ndarray, size: int, random: np.random.RandomState)
 
 
 def mixed(keys: np.ndarray) -> np.ndarray:
-    """Integers whose bits depend on all bits of the keys (the last step of SplitMix64).
-
-    Parameters
-    ----------
-    keys : ndarray of uint64
-    """
+    """Integers whose bits depend on all bits of the keys (the last step of SplitMix64)."""
     keys = keys + np.uint64(0x9E3779B97F4A7C15)
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

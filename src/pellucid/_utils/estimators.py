@@ -34,18 +34,8 @@ _Class = TypeVar("_Class", bound=type)
 def fill_docstring(cls: _Class, parts: Mapping[str, str]) -> _Class:
     """Replace ``{name}`` in the docstring of a class by the part with this name.
 
-    Parameters
-    ----------
-    cls : type
-        A class whose docstring has fields.
-    parts : mapping from str to str
-        Texts by field. Their lines, except the first, are indented as in the body of a class.
-
-    Returns
-    -------
-    type
-        The class. Its docstring is without indentation, as Python 3.13 stores it; earlier versions
-        store it as it is written.
+    The lines of the parts, except the first, are indented as in the body of a class. The docstring
+    is then without indentation, as Python 3.13 stores it.
     """
     if cls.__doc__:
         filled = inspect.cleandoc(cls.__doc__) + "\n"

@@ -38,20 +38,8 @@ class MissingPackageError(InputError, ImportError):
 def import_optional(module: str, feature: str, alternative: str | None = None) -> Any:
     """Import an optional module, or raise an error with the pip command.
 
-    Parameters
-    ----------
-    module : str
-        Name of the module.
-    feature : str
-        What requires the package, as the user writes it.
-    alternative : str, optional
-        What works without the package.
-
-    Examples
-    --------
-    >>> from pellucid._utils.imports import import_optional
-    >>> import_optional("kneed", "search='two-step'").__name__  # doctest: +SKIP
-    'kneed'
+    `feature` is what requires the package, as the user writes it, and `alternative` what works
+    without it.
     """
     try:
         return import_module(module)
@@ -98,15 +86,9 @@ def lazy_attributes(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
-    Parameters
-    ----------
-    package : str
-        Full name of the package.
-    modules : mapping of str to str
-        For each public name, the module that defines it, relative to the package.
-    requires : mapping of str to str, optional
-        Optional modules that functions require. Without them, a function can be imported, and a
-        call raises an error with the pip command.
+    `modules` has for each public name the module that defines it, relative to the package.
+    `requires` has optional modules that functions require. Without them, a function can be
+    imported, and a call raises an error with the pip command.
     """
     requires = requires or {}
 

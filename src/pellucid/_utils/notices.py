@@ -18,15 +18,7 @@ _is_command_line: ContextVar[bool] = ContextVar("is_command_line", default=False
 
 
 class InputError(ValueError):
-    """An error that the user can fix.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, in one line.
-    hint : str, optional
-        How to fix it, in one line.
-    """
+    """An error that the user can fix: what is wrong, and how to fix it, in one line each."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -85,14 +77,7 @@ def command_line() -> Iterator[None]:
 
 
 def option(name: str, value: Any = None) -> str:
-    """An option as the user writes it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter in Python, such as ``max_depth`` or ``k``.
-    value : object, optional
-        A value to suggest.
+    """An option as the user writes it, by its name in Python, with a value to suggest if given.
 
     Examples
     --------

@@ -42,13 +42,8 @@ class OutOfDomain(Exception):
 def are_in_domain(values: np.ndarray, count_threads: Callable[[], int] = lambda: 1) -> bool:
     """Whether all values are finite and at most `MAX_VALUE` in absolute value.
 
-    A sum of squares is at least as large as the largest of them, and takes no mask.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,) or (n, m), float64 or float32
-    count_threads : callable
-        Returns the number of threads; called only if one is not enough.
+    A sum of squares is at least as large as the largest of them, and takes no mask. `count_threads`
+    is called only for large arrays.
     """
     if values.dtype == np.float32:  # the largest is 3.4e38
         return all_finite(values, count_threads)
@@ -69,15 +64,7 @@ def are_in_domain(values: np.ndarray, count_threads: Callable[[], int] = lambda:
 
 
 def check_values(X: Any, names: Sequence[str] | None = None) -> None:
-    """Raise a ValueError if a number is too large, or if all differences are too small.
-
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-        Finite numbers.
-    names : sequence of str, optional
-        Names of the columns, for the message.
-    """
+    """Raise a ValueError if a finite number is too large, or if all differences are too small."""
     if not are_in_domain(X.data if sparse.issparse(X) else X):
         refuse_large(X, names)
     check_spread(X)
@@ -102,12 +89,7 @@ def too_large(what: str, value: float, column: object) -> str:
 
 
 def check_spread(X: Any) -> None:
-    """Raise a ValueError if rows differ, but in no column by as much as `MIN_SPREAD`.
-
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    """
+    """Raise a ValueError if rows differ, but in no column by as much as `MIN_SPREAD`."""
     if not sparse.issparse(X):
         some = X[:: -(-X.shape[0] // _N_SAMPLED)]
         if np.abs(some - some[0]).max() >= MIN_SPREAD:

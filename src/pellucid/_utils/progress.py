@@ -17,16 +17,10 @@ _listeners: list[Callable[[Progress, str], None]] = []
 
 
 class Progress:
-    """Counts steps and, if requested, reports them.
+    """Counts steps and, if requested, reports them; `total` is the largest number of steps.
 
-    Parameters
-    ----------
-    task : str
-        Name of the task. A task without a name is part of another task and never reported.
-    total : int
-        Largest number of steps.
-    verbose : int or bool
-        Whether to print reports on standard error.
+    A task without a name is part of another task and never reported. With `verbose`, reports are
+    printed on standard error.
     """
 
     task: str

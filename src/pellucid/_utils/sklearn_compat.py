@@ -77,16 +77,10 @@ def decision_tree_classifier(
 ) -> DecisionTreeClassifier:
     """A fitted classifier with the given nodes; its classes are 0, 1, ...
 
-    scikit-learn has no public function that makes a tree from arrays. The state by which trees
-    are pickled is used, with the record type of the installed version.
-
-    Parameters
-    ----------
-    nodes : mapping of str to ndarray of shape (node_count,)
-        Fields of the nodes, by scikit-learn's names; fields that are left out are 0.
-    values : ndarray of shape (node_count, n_classes)
-        Fraction of each class.
-    n_features, max_depth : int
+    scikit-learn has no public function that makes a tree from arrays. The state by which trees are
+    pickled is used, with the record type of the installed version. `nodes` has the fields of the
+    nodes by scikit-learn's names; fields that are left out are 0. `values` is the fraction of each
+    class, of shape (node_count, n_classes).
     """
     from scipy import sparse
     from sklearn.tree import DecisionTreeClassifier

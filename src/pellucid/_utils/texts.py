@@ -50,10 +50,6 @@ def texts_of(section: str, language: str | None = None) -> dict[str, str]:
 def texts_in(language: str) -> Iterator[None]:
     """Write texts in a language.
 
-    Parameters
-    ----------
-    language : {"en", "de"}
-
     Examples
     --------
     >>> from pellucid._utils.texts import say, texts_in
@@ -69,14 +65,7 @@ def texts_in(language: str) -> Iterator[None]:
 
 
 def say(key: str, /, **values: Any) -> str:
-    """A message in the current language.
-
-    Parameters
-    ----------
-    key : str
-        Key of the message in the texts.
-    **values
-        Values of its fields.
+    """A message in the current language, by its key in the texts, with the values of its fields.
 
     Examples
     --------
@@ -91,12 +80,7 @@ def say(key: str, /, **values: Any) -> str:
 class Message(str):
     """A message in English that can be written again in the language of a report.
 
-    Parameters
-    ----------
-    key : str
-        Key of the message in the texts.
-    **values
-        Values of its fields: texts, numbers, messages, or lists of them.
+    The values of its fields are texts, numbers, messages, or lists of them.
 
     Examples
     --------
@@ -208,15 +192,9 @@ MAX_LENGTH = 400
 
 
 def escape_controls(text: str, *, keep: str = "") -> str:
-    r"""`text` with control characters as in a Python string, such as ``\x1b``.
+    r"""`text` with control characters, except those to keep, as in a Python string: ``\x1b``.
 
     Terminals execute control characters, which could hide or imitate output.
-
-    Parameters
-    ----------
-    text : str
-    keep : str
-        Control characters to keep.
 
     Examples
     --------

@@ -28,19 +28,7 @@ _local = threading.local()
 
 
 class WorkQueue(Generic[_Result]):
-    """Items that several threads process together, each taking the next one.
-
-    Parameters
-    ----------
-    work : callable
-        Called with each item.
-    items : sequence
-
-    Attributes
-    ----------
-    results : list
-        The results in the order of the items.
-    """
+    """Items that several threads process together, each taking the next; `results` are in order."""
 
     def __init__(self, work: Callable[..., _Result], items: Sequence[Any]) -> None:
         self._work, self._waiting = work, deque(enumerate(items))
@@ -65,12 +53,7 @@ class WorkQueue(Generic[_Result]):
 
 
 class ThreadPool:
-    """A number of threads, of which the calling thread is one.
-
-    Parameters
-    ----------
-    n_threads : int
-    """
+    """A number of threads, of which the calling thread is one."""
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads

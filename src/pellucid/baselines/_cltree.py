@@ -22,14 +22,8 @@ _NO_GAIN = 1e-12
 class Intervals(NamedTuple):
     """A part of each column of a region, as arrays with one entry per column.
 
-    Attributes
-    ----------
-    start, stop : ndarray of int
-        Positions of its rows in the order of the column.
-    low, high : ndarray
-        Its ends.
-    n : ndarray
-        Number of virtual points.
+    The positions of its rows in the order of the column, its ends, and the number of virtual
+    points.
     """
 
     start: np.ndarray
@@ -73,13 +67,7 @@ def entropy(y: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 class SortedColumns:
-    """The rows of a region, sorted by each column.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    weight : ndarray of shape (n_rows,)
-    """
+    """The rows of a region, sorted by each column."""
 
     def __init__(self, X: np.ndarray, weight: np.ndarray) -> None:
         columns = np.ascontiguousarray(X.T)
@@ -288,19 +276,8 @@ class CLTree(UnsupervisedTree):
 class Region:
     """A node: the distinct rows in a box, and the virtual points there.
 
-    Attributes
-    ----------
-    rows : ndarray of int
-    y, n : float
-        Weight of the rows, number of virtual points.
-    low, high : ndarray of shape (n_features,)
-        The box.
-    feature : int
-        Column of the cut.
-    sides : tuple of Region
-        The left and the right side of the cut; empty while there is no cut.
-    stops : bool
-        Whether pruning ends the tree here.
+    `y` is the weight of the rows, and `n` the number of virtual points. The sides of the cut are
+    empty while there is none. `stops` says whether pruning ends the tree here.
     """
 
     rows: np.ndarray

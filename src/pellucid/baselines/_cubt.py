@@ -170,15 +170,7 @@ class CUBT(UnsupervisedTree):
 
 @dataclass
 class DevianceTree:
-    """A tree of distinct rows.
-
-    Attributes
-    ----------
-    splits : list of FoundSplit
-        In the order in which they were made.
-    leaves : dict of int to ndarray
-        Distinct rows of each leaf.
-    """
+    """A tree of distinct rows: its splits in their order, and the rows of each leaf."""
 
     splits: list[FoundSplit]
     leaves: dict[int, np.ndarray]
@@ -250,13 +242,7 @@ def best_cut(X: np.ndarray, weight: np.ndarray, min_size: float) -> DevianceCut 
 class LeafGroups:
     """Groups of rows that are merged in turn, and how dissimilar they are.
 
-    Parameters
-    ----------
-    rows : UniqueRows
-    leaves : dict of int to ndarray
-        Distinct rows of each group at the start.
-    nearest_share : float
-        Share of the nearest distances that are averaged.
+    At the start, each leaf is a group. `nearest_share` of the nearest distances are averaged.
     """
 
     def __init__(
@@ -298,10 +284,7 @@ class LeafGroups:
     def join(self, n_groups: int, by: str) -> list[tuple[int, list[int]]]:
         """Merge the closest pair of groups until there are `n_groups`.
 
-        Returns
-        -------
-        list of (int, list of int)
-            Each group that is left, and the groups of which it was made.
+        Returns each group that is left with the groups of which it was made.
         """
         measure = self.added_deviance if by == "deviance" else self.dissimilarity
         made_of = {g: [g] for g in self.rows}

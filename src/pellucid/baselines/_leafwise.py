@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,54 +14,16 @@ from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.data.arrays import stable_argsort
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.cart import grow_cart
-from pellucid._utils.estimators import Noise, Objective, Polish
-from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
-from pellucid.cluster._reference_tree import BaseReferenceTree
+from pellucid.cluster._reference_tree import BaseLeafwiseTree
 from pellucid.tree import ThresholdTree
-from pellucid.tree.rounding import ThresholdStyle
 
 _EQUAL = 1e-9
 """Relative difference up to which variances count as equal."""
 
 
-class BaselineTree(BaseReferenceTree):
-    """Base of the baselines, which all grow leaf by leaf up to `n_leaves`."""
-
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
-        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_leaves: int | None = None,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_leaves = n_leaves
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-
-    def _max_leaves(self, n_clusters):
-        return n_clusters if self.n_leaves is None else self.n_leaves
+class BaselineTree(BaseLeafwiseTree):
+    """Base of the baselines, of which the smaller trees of the same fit are known."""
 
     def _store_growth(self, problem, growth):
         self._builder = growth.builder
@@ -208,21 +168,12 @@ class MedianCut(SurrogateCost):
 
 
 def variance(values: np.ndarray, weight: np.ndarray, total: int, n_rows: int) -> float:
-    """Weighted variance of a column of `n_rows` rows; -1 when it is constant.
+    """Weighted variance of a column of `n_rows` rows of weight `total`; -1 when it is constant.
 
     Rows that are not among `values` are 0. Zeros are summed apart from other values, so that the
     result has the same bits whether zeros are stored or not. The distinct other values are summed
     in ascending order, so that neither the order of the rows nor copies matter, as differences to
     the least value, so that no digits are lost far from 0.
-
-    Parameters
-    ----------
-    values, weight : ndarray
-        Values and integer weights of rows that include all nonzero ones.
-    total : int
-        Weight of all rows.
-    n_rows : int
-        Number of all rows.
     """
     nonzero = values != 0
     if not nonzero.all():

@@ -21,16 +21,7 @@ from pellucid.tree.from_sklearn import SklearnSplit, build_from_splits
 
 
 class FoundSplit(NamedTuple):
-    """A split of a tree of distinct rows.
-
-    Attributes
-    ----------
-    node : int
-    feature : int
-    children : pair of int
-    rows : pair of ndarray
-        Distinct rows of the left and of the right child.
-    """
+    """A split of a tree of distinct rows, with the rows of the left and of the right child."""
 
     node: int
     feature: int
@@ -43,16 +34,8 @@ class UniqueRows:
     """The distinct rows of a problem, in lexicographic order.
 
     Whatever is computed from them has the same bits for any order and storage of the rows, and
-    whether a row is weighted or repeated.
-
-    Attributes
-    ----------
-    problem : Problem
-    X : ndarray of shape (n_distinct, n_features)
-    weight : ndarray of shape (n_distinct,), float64
-        Weight of all rows that are equal to it.
-    number : ndarray of shape (n_samples,)
-        Distinct row of each row.
+    whether a row is weighted or repeated. `weight` is that of all rows that are equal to a distinct
+    row, and `number` is the distinct row of each row.
     """
 
     problem: Problem

@@ -1,7 +1,8 @@
-"""Parameters that most tree estimators share: the objective and the polish."""
+"""Parameters that most tree estimators share: objective, polish and number of leaves."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import ROUNDS, polish_tree
 from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
-from pellucid._utils.sklearn_compat import StrOptions
+from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
@@ -108,3 +109,42 @@ class BaseReferenceTree(PolishableTree):
             )
         if getattr(self, "search", "greedy") != "greedy" and not self._has_beam_on_scan:
             raise ValueError(f'{type(self).__name__} searches a scan greedily; use search="greedy"')
+
+
+class BaseLeafwiseTree(BaseReferenceTree):
+    """Base of the estimators that grow leaf by leaf up to `n_leaves`."""
+
+    _parameter_constraints: dict[Any, Any] = {
+        **BaseReferenceTree._parameter_constraints,
+        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_leaves: int | None = None,
+        reference: Any = None,
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
+        threshold_style: ThresholdStyle = "round",
+        polish: Polish = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_leaves = n_leaves
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            objective=objective,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _max_leaves(self, n_clusters):
+        return n_clusters if self.n_leaves is None else self.n_leaves

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
-
 from pellucid._core.criteria.normalized_cut import NormalizedCut
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._utils.estimators import Noise, Objective, Polish
-from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
-from pellucid.cluster._reference_tree import BaseReferenceTree
-from pellucid.tree.rounding import ThresholdStyle
+from pellucid.cluster._reference_tree import BaseLeafwiseTree
 
 
 @common_parameters
-class SpEx(BaseReferenceTree):
+class SpEx(BaseLeafwiseTree):
     """A tree for any clustering, from its labels alone, without centers.
 
     The label graph has an edge between every two rows of one cluster (the clique variant of the
@@ -65,41 +59,6 @@ class SpEx(BaseReferenceTree):
     cluster 2: petal length (cm) > 5.1
         34 rows (22.7%, 100.0% pure)
     """
-
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
-        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_leaves: int | None = None,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_leaves = n_leaves
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-
-    def _max_leaves(self, n_clusters):
-        return n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
         return grow_best_first(

@@ -267,15 +267,8 @@ def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: An
 def match_clusters(table: np.ndarray) -> np.ndarray:
     """The name of each cluster so that most weight has its own name.
 
-    Parameters
-    ----------
-    table : ndarray of shape (n_clusters, n_clusters)
-        Weight of the rows by cluster and by the name that they should have.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters,)
-        A permutation; cluster i keeps the name i unless another assignment has more weight.
+    `table` has the weight of the rows by cluster and by the name that they should have. Cluster i
+    keeps the name i unless another assignment has more weight.
     """
     names, kept = linear_sum_assignment(table, maximize=True)[1], np.arange(len(table))
     return names if table[kept, names].sum() > np.trace(table) else kept

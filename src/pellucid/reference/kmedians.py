@@ -32,19 +32,8 @@ def cluster_by_medians(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Centers and labels of a k-medians clustering, the best of several seedings.
 
-    Parameters
-    ----------
-    data : MedianDataset
-        Rows of weight 0 are absent, but get a label.
-    n_clusters : int
-    random_state : int, RandomState instance or None
-
-    Returns
-    -------
-    centers : ndarray of shape (n_clusters, n_features)
-        Lower medians of their rows. If there are fewer distinct rows than centers, some centers
-        have no rows.
-    labels : ndarray of shape (n_samples,), intp
+    Rows of weight 0 are absent, but get a label. Centers are the lower medians of their rows. If
+    there are fewer distinct rows than centers, some centers have no rows.
     """
     random = check_random_state(random_state)
     counted = np.flatnonzero(data.weights.values > 0)

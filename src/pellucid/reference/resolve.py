@@ -35,13 +35,8 @@ NOISE = -1
 class Reference:
     """A reference clustering of some rows.
 
-    Attributes
-    ----------
-    centers : ndarray of shape (n_clusters, n_features), float64
-    labels : ndarray of shape (n_samples,), intp
-        Position of each row's cluster in `centers`; -1 for rows that are left out.
-    names : list
-        What the user calls the cluster at each position.
+    `labels` are positions in `centers`, or -1 for rows that are left out. `names` is what the user
+    calls the cluster at each position.
     """
 
     centers: np.ndarray
@@ -64,16 +59,11 @@ def find_reference(
     Parameters
     ----------
     reference : None, estimator or array of centers
+        None is ``KMeans(n_init=10)``, or k-medians, unless labels are given as `y`.
     data : Dataset
         The checked data with their weights; its class defines the cost of a row at a center.
-    y : array-like of shape (n_samples,), optional
-        Labels to explain, if given. Then `reference` must be None.
-    n_clusters : int or None
-        Number of clusters, if given; not used with y.
-    random_state : int, RandomState instance or None
-        For the default reference: ``KMeans(n_init=10)``, or k-medians.
-    noise : {"group", "drop"}
-        What to do with label -1.
+    y, n_clusters, random_state, noise
+        As in the estimators.
     original_X : object
         The data as the user gave them, for estimators that know column names.
 
@@ -338,14 +328,7 @@ def _is_fitted(estimator: Any) -> bool:
 
 
 def read_other_library(reference: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Labels of the rows and centers of a fitted clustering; None for all other objects.
-
-    Parameters
-    ----------
-    reference : object
-        A ``faiss.Kmeans``, or a model of ``pyspark.ml.clustering``.
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-    """
+    """Labels and centers of a fitted clustering of faiss or Spark ML; None for other objects."""
     library = type(reference).__module__.partition(".")[0]
     if library not in ("faiss", "pyspark"):
         return None

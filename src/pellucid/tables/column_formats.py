@@ -106,14 +106,7 @@ class ColumnFormat:
         return f"{sign}{self.prefix}{format_number(abs(value) if sign else value)}{self.suffix}"
 
     def condition(self, name: str, *, low: float | None = None, high: float | None = None) -> str:
-        """The text of ``low < name <= high``, in which one bound may be left out.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-        low, high : float, optional
-        """
+        """The text of ``low < name <= high``, in which one bound may be left out."""
         before, after = self.around(low=low, high=high)
         return f"{before}{name}{after}"
 
@@ -153,16 +146,9 @@ class ColumnFormat:
     def read(self, column: np.ndarray) -> np.ndarray:
         """A column of dates as days since 1970-01-01; any other column as it is.
 
-        Parameters
-        ----------
-        column : ndarray of shape (n_samples,)
-            Numbers of days, ``datetime64`` values, or objects: ``datetime.date``,
-            ``datetime.datetime``, and strings in `date_format` or ISO format. A time with a time
-            zone is converted to UTC. None and NaT become NaN.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
+        Dates are numbers of days, ``datetime64`` values, or objects: ``datetime.date``,
+        ``datetime.datetime``, and strings in `date_format` or ISO format. A time with a time zone
+        is converted to UTC. None and NaT become NaN.
 
         Examples
         --------
@@ -214,15 +200,10 @@ class ColumnFormat:
     def choose_threshold(self, low: float, high: float, style: ThresholdStyle) -> float:
         """A threshold in the interval [low, high) that is short in this format.
 
-        Parameters
-        ----------
-        low, high : float
-            The largest value that goes left and the smallest that goes right.
-        style : {"round", "midpoint", "data"}
-            As in :func:`pellucid.tree.rounding.choose_threshold`, but ``"round"`` is the first
-            day of a decade, of a year or of a month for dates, also a whole hour, minute or
-            second for times, and `low` for integer columns with few values. The threshold of
-            dates and integers is an integer if `low` is.
+        The style is one of :func:`pellucid.tree.rounding.choose_threshold`, but ``"round"`` is the
+        first day of a decade, of a year or of a month for dates, also a whole hour, minute or
+        second for times, and `low` for integer columns with few values. The threshold of dates and
+        integers is an integer if `low` is.
 
         Examples
         --------

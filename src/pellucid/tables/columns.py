@@ -18,12 +18,7 @@ from pellucid.tables.frames import as_table
 class Columns:
     """Columns of a table, each a 1-D array of numbers or objects.
 
-    Parameters
-    ----------
-    names : list of str
-    values : list of ndarray
-    are_named : bool
-        Whether the table itself has column names, so that columns are found by name.
+    `are_named` says whether the table itself has column names, so that columns are found by name.
     """
 
     names: list[str]

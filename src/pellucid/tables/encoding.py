@@ -77,13 +77,7 @@ class CategorySet:
 
     @classmethod
     def of(cls, tests: Iterable[tuple[Indicator, bool]]) -> CategorySet:
-        """The set that satisfies all tests of one column.
-
-        Parameters
-        ----------
-        tests : iterable of (Indicator, bool)
-            Indicators of one column, each with whether it is 1.
-        """
+        """The set that satisfies all tests of one column: indicators, each with whether it is 1."""
         tests = list(tests)
         first = tests[0][0]
         included = {name.value for name, holds in tests if holds}
@@ -217,17 +211,7 @@ class Encoding:
         return np.column_stack(columns).astype(np.float64, copy=False)
 
     def columns(self, table: Any, *, allow_missing: bool = False) -> list[np.ndarray]:
-        """The columns of :meth:`transform`: numeric ones unchanged, indicators as booleans.
-
-        Parameters
-        ----------
-        table : data frame or array-like of shape (n_samples, n_columns)
-        allow_missing : bool, default=False
-
-        Returns
-        -------
-        list of ndarray of shape (n_samples,)
-        """
+        """The columns of :meth:`transform`: numeric ones unchanged, indicators as booleans."""
         given = Columns.of(table).like(self.input_names)
         found: list[np.ndarray] = []
         for name, values, column in zip(self.input_names, self._categories, given.values):

@@ -20,11 +20,7 @@ WRITABLE = (*TEXT, *JSON, *PARQUET, *FEATHER, ".xlsx")
 def written_format(path: PurePath, usual: str = ".csv") -> tuple[str, bool]:
     """The suffix of the format of a file to write, and whether it is compressed by gzip.
 
-    Parameters
-    ----------
-    path : PurePath
-    usual : str
-        The format of a file without a suffix.
+    A file without a suffix has the `usual` format.
     """
     is_compressed = path.suffix.lower() == ".gz"
     suffix = (path.with_suffix("") if is_compressed else path).suffix.lower()

@@ -20,19 +20,8 @@ from pellucid.tree.predictor import canonical_csc
 def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:
     """`X` as a float array or CSC matrix of finite numbers, with width and names checked.
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Stores (`reset`) or checks the number and the names of the columns.
-    X : array-like, sparse matrix, or pandas, polars or pyarrow table
-    reset : bool
-        True in `fit`.
-    check : bool
-        Whether to raise an error for numbers that are not finite.
-
-    Returns
-    -------
-    ndarray of float32 or float64, or csc_array
+    The estimator stores (`reset`, in `fit`) or checks the number and the names of the columns.
+    Without `check`, numbers need not be finite.
     """
     numbers = _read_numbers(estimator, X, reset)
     values = numbers
@@ -62,11 +51,8 @@ def rows_without_copy(X: Any, numbers: Any) -> sparse.csr_array | None:
 def read_rows(estimator: Any, X: Any) -> Any:
     """`X` for a fitted estimator, without a copy if possible, with width and names checked.
 
-    Numbers are not checked to be finite; the caller does this while it reads them.
-
-    Returns
-    -------
-    ndarray of float32 or float64, or CSR or CSC matrix in any form
+    Numbers are not checked to be finite; the caller does this while it reads them. Matrices are CSR
+    or CSC in any form.
     """
     if (
         _is_plain(X)

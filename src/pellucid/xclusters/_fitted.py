@@ -56,17 +56,8 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
     ) -> None:
         """Set the fitted attributes; clusters are sorted by decreasing weight.
 
-        Parameters
-        ----------
-        outcome : SearchOutcome
-        tree : ThresholdTree
-        encoded : ndarray of shape (n_samples, n_columns)
-            Encoded explanation features of all rows.
-        rows : RowGroups
-            The distinct rows, which `outcome` refers to.
-        weighted : ndarray of int
-            Indices of the rows of positive weight.
-        weight : ndarray of shape (n_samples,)
+        `outcome` refers to the distinct rows in `rows`. `encoded` are the explanation features of
+        all rows, and `weighted` the indices of the rows of positive weight.
         """
         chosen = outcome.chosen
         sizes = np.bincount(chosen.labels, weights=rows.weight)

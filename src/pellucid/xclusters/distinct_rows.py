@@ -25,12 +25,10 @@ class RowGroups(NamedTuple):
 
     Attributes
     ----------
-    first : ndarray of int
-        Number of the first row of each group.
+    first, weight : ndarray
+        Number of the first row of each group, and total weight of its rows.
     group : ndarray of int
         Group of each of the given rows.
-    weight : ndarray of float
-        Total weight of each group.
     rank : ndarray of int
         Place of each group if they are sorted by their values.
     """
@@ -42,17 +40,10 @@ class RowGroups(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[Any], rows: np.ndarray, weight: np.ndarray) -> RowGroups:
-        """Group some rows.
+        """Group some rows, given by their numbers in ascending order and their weights.
 
-        Parameters
-        ----------
-        parts : sequence of Columns, ndarray, list of series, or GivenDistances
-            What belongs to the rows. Rows are identical if all parts are, and are sorted by the
-            first part, then by the next.
-        rows : ndarray of int
-            Numbers of the rows, ascending.
-        weight : ndarray
-            Weight of each of them.
+        Rows are identical if all parts are, and are sorted by the first part, then by the next. A
+        part is a table, an array, a list of series, or given distances.
         """
         ranks = np.column_stack([rank for part in parts for rank in _ranks(part, rows)])
         _, first, group = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
@@ -103,11 +94,6 @@ def order_by_values(rows: Any, weight: np.ndarray) -> np.ndarray:
 
     Rows are sorted by a hash of their values, so that no side is preferred. Identical rows are
     neighbours. Storage and the type of numbers make no difference.
-
-    Parameters
-    ----------
-    rows : ndarray, sparse matrix, data frame, or list of series
-    weight : ndarray of shape (n_samples,)
     """
     keys = b"".join(blake2b(row, digest_size=8).digest() for row in _row_bytes(rows))
     return np.lexsort((weight, np.frombuffer(keys, dtype=np.uint64)))

@@ -28,11 +28,8 @@ Clusterer = Callable[[int, float], np.ndarray]
 class Mixture:
     """Mixes two distance matrices into one reused matrix: (1 − α)·a / max(a) + α·e / max(e).
 
-    Parameters
-    ----------
-    accuracy, explanation : ndarray of shape (n, n)
-        Distances on the accuracy features (a) and on the explanation features (e). A matrix of
-        zeros is not normalized.
+    a are the distances on the accuracy features, e those on the explanation features. A matrix of
+    zeros is not normalized.
 
     Examples
     --------
@@ -107,27 +104,10 @@ class Evaluation(NamedTuple):
 class Evaluator:
     """Evaluate each pair once, cache it, and normalize D and N.
 
-    D is divided by D(k_min, α = 1), and N by N(k_max, α = 0). These are the largest values if D
-    and N are monotone. The two pairs are evaluated first.
-
-    Parameters
-    ----------
-    mixture : Mixture
-    grower : TreeGrower
-    cluster : callable
-        Computes k clusters from the distances mixed with α.
-    weight : ndarray of shape (n_samples,)
-    k_range : (int, int)
-        Smallest and largest k.
-    trade_off : float
-        Weight λ of N.
-    report : callable, optional
-        Called with the evaluator after each evaluation except for the first two.
-
-    Attributes
-    ----------
-    evaluations : dict
-        :class:`Evaluation` by (k, α), in the order of evaluation.
+    D is divided by D(k_min, α = 1), and N by N(k_max, α = 0). These are the largest values if D and
+    N are monotone. The two pairs are evaluated first; `report` is called after each further one.
+    `cluster` computes k clusters from the distances mixed with α, and `trade_off` is the weight λ
+    of N.
     """
 
     mixture: Mixture
@@ -244,16 +224,10 @@ def distortion_and_medoids(
 class KMedoidsStarts:
     """k-medoids from several starts; the clustering with the smallest loss is kept.
 
-    Parameters
-    ----------
-    mixture : Mixture
-    weight : ndarray or None
-        None if all weights are 1.
-    init : {"ends", "build", "neighbour"}
-        ``"build"``: start from BUILD. ``"ends"``: also from the medoids of the same k at α = 0
-        and at α = 1, each started from BUILD and cached. The result for a pair then does not
-        depend on the order of evaluation. ``"neighbour"``: also from the medoids of the nearest
-        pair that was clustered before.
+    ``init="build"`` starts from BUILD. ``"ends"`` starts also from the medoids of the same k at α =
+    0 and at α = 1, each started from BUILD and cached. The result for a pair then does not depend
+    on the order of evaluation. ``"neighbour"`` starts also from the medoids of the nearest pair
+    that was clustered before.
     """
 
     mixture: Mixture

@@ -31,15 +31,9 @@ class FeatureIndices(NamedTuple):
 class FeatureReader:
     """Extracts accuracy and explanation features from the data of `fit` and from new rows.
 
-    Parameters
-    ----------
-    indices : FeatureIndices
-    accuracy_names, explanation_names : list of str
-        Names of the columns. The accuracy names are empty if X is not a table.
-    is_one_table : bool
-        Whether both kinds of features are columns of X.
-    is_strict : bool
-        Whether a table of new rows must have exactly the columns of `fit`.
+    The accuracy names are empty if X is not a table. `is_one_table` says whether both kinds of
+    features are columns of X, and `is_strict` whether a table of new rows must have exactly the
+    columns of `fit`.
     """
 
     indices: FeatureIndices
@@ -157,14 +151,6 @@ def choose_features(
     one kind is given, the other kind consists of all remaining columns. If none is given, numeric
     columns are accuracy features and all others are explanation features; if all columns are
     numeric, or none is, all columns are both.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of all columns.
-    numeric : sequence of bool
-        Whether each column is numeric.
-    accuracy_features, explanation_features : str, int or iterable of these, optional
 
     Examples
     --------

@@ -180,20 +180,8 @@ def _read_rows(init: Any, weight: np.ndarray) -> np.ndarray:
 class MedoidSearch:
     """Medoids and the operations that set, add, remove and swap them.
 
-    Parameters
-    ----------
-    D : ndarray of shape (n_samples, n_samples), float32 or float64, C-contiguous
-        Symmetric distances.
-    weight : ndarray of shape (n_samples,), float64
-        Rows of weight 0 cannot be medoids.
-    pool : ThreadPool
-    order : ndarray of shape (n_samples,), optional
-        The row numbers in the order in which rows are tried. Ties go to the first row.
-
-    Attributes
-    ----------
-    medoids : ndarray of int64
-        Row indices.
+    D is symmetric and C-contiguous. Rows of weight 0 cannot be medoids. `order` is the order in
+    which rows are tried; ties go to the first row.
     """
 
     weight: np.ndarray
@@ -238,14 +226,10 @@ class MedoidSearch:
     def add_medoids(self, n_clusters: int) -> np.ndarray:
         """Add medoids greedily, each time the row with the largest savings (BUILD).
 
-        Ties go to the first row. The savings of a row never grow when other medoids are
-        added, so earlier savings are upper bounds. Candidates are evaluated in the order of their
-        bounds until no remaining bound reaches the best savings.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Savings of each row as the first medoid to be added.
+        Ties go to the first row. The savings of a row never grow when other medoids are added, so
+        earlier savings are upper bounds. Candidates are evaluated in the order of their bounds
+        until no remaining bound reaches the best savings. Returns the savings of each row as the
+        first medoid to be added.
         """
         from pellucid.xclusters.kernels import savings
 
@@ -290,11 +274,8 @@ class MedoidSearch:
         """Swap medoids for other rows while this lowers the loss (FasterPAM).
 
         Threads evaluate blocks of candidates in parallel. The first improving swap in candidate
-        order is applied, as with one thread. The blocks grow while no swap is found.
-
-        Returns
-        -------
-        n_swaps, n_passes : int
+        order is applied, as with one thread. The blocks grow while no swap is found. Returns the
+        number of swaps and of passes.
         """
         from pellucid.xclusters.kernels import update_nearest_two
 

@@ -34,10 +34,9 @@ def read_numbers(X: Any, name: str, metric: str) -> Any:
         matrix = table_to_array(table) if plain is None else plain.numbers
     else:
         if is_ragged(X):
-            lengths = [len(row) for row in X]
-            other = next(i for i, length in enumerate(lengths) if length != lengths[0])
+            other, length = _other_length(X)
             raise ValueError(
-                f"series {other} of {name} has {lengths[other]} steps, series 0 has {lengths[0]}: "
+                f"series {other} of {name} has {length} steps, series 0 has {len(X[0])}: "
                 f"{metric!r} compares series step by step and needs equal lengths. Use the "
                 "distance 'dtw', or resample the series to one length"
             )
@@ -120,11 +119,10 @@ def read_columns(X: Any, name: str) -> list[Column]:
         _check_not_empty(range(len(table)), name)
     else:
         if is_ragged(X):
-            lengths = [len(row) for row in X]
-            other = next(i for i, length in enumerate(lengths) if length != lengths[0])
+            other, length = _other_length(X)
             raise ValueError(
-                f"row {other} of {name} has {lengths[other]} values, row 0 has {lengths[0]}; each "
-                "row needs a value, or None, in each column"
+                f"row {other} of {name} has {length} values, row 0 has {len(X[0])}; each row needs "
+                "a value, or None, in each column"
             )
         array = _check_not_empty(
             X if isinstance(X, np.ndarray) else np.array(X, dtype=object), name
@@ -146,6 +144,11 @@ def is_ragged(X: Any) -> bool:
     if not all(hasattr(row, "__len__") and not isinstance(row, str) for row in X):
         return False
     return len({len(row) for row in X}) > 1
+
+
+def _other_length(X: Any) -> tuple[int, int]:
+    """Number and length of the first series that is not as long as series 0."""
+    return next((i, len(row)) for i, row in enumerate(X) if len(row) != len(X[0]))
 
 
 def is_missing(value: Any) -> bool:

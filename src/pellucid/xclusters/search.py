@@ -61,22 +61,10 @@ class SearchOptions:
 
 @dataclass
 class SearchOutcome:
-    """Result of the search.
+    """The selected pair, its normalized objective D + λ·N, and how it was found.
 
-    Attributes
-    ----------
-    chosen : Evaluation
-        The selected pair.
-    objective : float
-        Its normalized objective D + λ·N.
-    evaluations, bounds : structured ndarray
-        See `evaluations_` and `bounds_` of :class:`~pellucid.XClusters`.
-    lower : float
-        Lower bound of the objective; NaN without branch and bound.
-    is_complete : bool
-        Whether the search ended before a limit or an interrupt.
-    was_interrupted : bool
-        Whether Ctrl-C stopped the search.
+    `evaluations`, `bounds` and `lower` are those of :class:`~pellucid.XClusters`. `is_complete`
+    says whether the search ended before a limit or an interrupt.
     """
 
     chosen: Evaluation

@@ -98,13 +98,8 @@ def parse_dates(texts: Sequence[str]) -> np.ndarray | None:
 def to_steps(times: np.ndarray, frequency: Any, name: str) -> np.ndarray:
     """Round each time down to the start of its hour, day, week (Monday), month, year or step.
 
-    Parameters
-    ----------
-    times : ndarray of datetime64 or numbers
-    frequency : {"hour", "day", "week", "month", "year"} or number
-        A number for numeric times: the length of the steps, which start at 0.
-    name : str
-        Name of the column in error messages.
+    The `frequency` of numeric times is a number: the length of the steps, which start at 0. `name`
+    is that of the column in error messages.
     """
     if times.dtype.kind == "M":
         if frequency not in FREQUENCIES:
@@ -179,22 +174,10 @@ class TimeColumns(NamedTuple):
 
 
 def find_time_columns(names: Sequence[str]) -> TimeColumns | None:
-    """Find columns whose names are years or dates, such as ``1952``, ``y1952``, ``2020-01-31``.
+    """Find numeric columns whose names are years or dates: ``1952``, ``y1952``, ``2020-01-31``.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the numeric columns of a table.
-
-    Returns
-    -------
-    TimeColumns or None
-        None if fewer than three columns are found.
-
-    Raises
-    ------
-    InputError
-        If there are several series, such as ``pop_1990, gdp_1990, ...``.
+    Returns None if fewer than three columns are found. Several series, such as ``pop_1990,
+    gdp_1990``, are an error.
 
     Examples
     --------
@@ -220,12 +203,6 @@ def find_time_columns(names: Sequence[str]) -> TimeColumns | None:
 
 def match_columns(names: Sequence[str], selection: Sequence[str]) -> list[str]:
     """Columns given by name, by a pattern such as ``y19*``, or by a range ``first:last``.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of all columns, in the order of the table.
-    selection : sequence of str
 
     Examples
     --------

@@ -128,21 +128,13 @@ def refine_locally(
     Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
     close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
     or one step in both. Pairs within 3% of the best objective are refined, best first. Then the
-    step in α is halved as long as it is larger than `alpha_tol`. At most a tenth of the number of
-    pairs of a grid with the first step is added. α = 0 is tried with every k first, so that the
-    result is not worse than clustering first and explaining afterwards. The refinement ends when
-    a third of the number of pairs of the grid is evaluated.
+    step in α is halved as long as it is larger than `alpha_tol`, the distance within which two
+    values of α are the same. At most a tenth of the number of pairs of the grid is evaluated.
+    Before, α = 0 is evaluated with every k, so that the result is not worse than clustering first
+    and explaining afterwards. The refinement ends when a third of the number of pairs of the grid
+    is evaluated.
 
-    Parameters
-    ----------
-    objective : callable
-    known : collection of (int, float)
-        Evaluated pairs; a live view that grows when `objective` evaluates a pair.
-    ks : sequence of int
-        Candidate values, in ascending order.
-    stop : callable
-    alpha_step, alpha_tol : float
-        First step in α, and the distance within which two values of α are the same.
+    `known` are the evaluated pairs, a live view that grows when `objective` evaluates a pair.
     """
     n_grid = len(ks) * (np.ceil(1 / alpha_step - 1e-9) + 1)
     most = int(n_grid * MAX_EVALUATED + 1e-9)

@@ -32,21 +32,18 @@ class TreeGrower:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_columns)
-        Explanation features, encoded as numbers.
-    weight : ndarray of shape (n_samples,)
-        Positive row weights.
+    X, weight : ndarray
+        Explanation features, encoded as numbers, and positive row weights.
     tree : estimator, optional
         An estimator of this package, which is fitted with the clusters as labels, a decision tree
         of scikit-learn, or any other with `fit`, `predict` and a node count. Without one, CART
         (Gini impurity, best-first) grows until its leaves are pure or `min_accuracy` is reached.
     min_accuracy : float, default=1.0
-        Accuracy below which a tree does not explain the clusters. CART stops when it is reached;
-        at 1, it stops when no leaf can be split. `tree` has its own stopping rules.
-    measure : {"f1", "accuracy"}, default="f1"
-        Weighted mean of the F1 of the clusters, or weighted accuracy.
-    measure_weight : ndarray of shape (n_samples,), optional
-        Row weights of the measure; `weight` by default.
+        Accuracy below which a tree does not explain the clusters. CART stops when it is reached; at
+        1, it stops when no leaf can be split. `tree` has its own stopping rules.
+    measure, measure_weight
+        Weighted mean of the F1 of the clusters, or weighted accuracy; its row weights are `weight`
+        by default.
     random_state : int, default=0
         Breaks ties between splits.
 
@@ -206,18 +203,10 @@ class _OpaqueTree(NamedTuple):
 
 
 class _ClassifierGrowth:
-    """State of a growing classification tree.
+    """State of a growing classification tree: its splits, and what its nodes predict.
 
-    Attributes
-    ----------
-    splits : list of SklearnSplit
-        Splits so far, in growth order.
-    cluster : dict of int to int
-        Heaviest cluster of each node.
-    predicted : ndarray of int
-        Predicted cluster of each row.
-    confusion : ndarray of shape (n_clusters, n_clusters)
-        Confusion matrix, weighted by `measure_weight`.
+    `cluster` is the heaviest cluster of each node, `predicted` the predicted cluster of each row,
+    and `confusion` the confusion matrix, weighted by `measure_weight`.
     """
 
     def __init__(self, labels: np.ndarray, weight: np.ndarray, measure_weight: np.ndarray) -> None:

@@ -119,14 +119,7 @@ def check_columns(name: str, n_columns: int) -> None:
 
 
 class Content(NamedTuple):
-    """Bytes and the suffix of their format.
-
-    Attributes
-    ----------
-    content : bytes
-    suffix : str
-        One of `TEXT`, `JSON`, `PARQUET`, `FEATHER` or `EXCEL`.
-    """
+    """Bytes and the suffix of their format: of `TEXT`, `JSON`, `PARQUET`, `FEATHER` or `EXCEL`."""
 
     content: bytes
     suffix: str
@@ -135,16 +128,8 @@ class Content(NamedTuple):
 def unpack(name: str, content: bytes, path: PurePath) -> Content:
     """Decompress bytes and find their format.
 
-    The first bytes decide between binary formats, and the suffix between text formats. The
-    suffix of a compressed file is that of the file inside.
-
-    Parameters
-    ----------
-    name : str
-        Name for errors.
-    content : bytes
-    path : PurePath
-        Name of the file, of which the suffix is used.
+    The first bytes decide between binary formats, and the suffix of `path` between text formats.
+    The suffix of a compressed file is that of the file inside. Errors give the `name`.
     """
     n_layers = 0
     while (opener := _opener(content)) is not None:

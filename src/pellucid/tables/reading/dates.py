@@ -51,16 +51,10 @@ SHARE = 0.9
 
 
 class DateReading(NamedTuple):
-    """Dates of a text column.
+    """Dates of a text column, null where the text has another format.
 
-    Attributes
-    ----------
-    values : Series of Date or Datetime
-        Null where the text is not a date of this format.
-    date_format : str
-        As for ``datetime.strptime``.
-    is_ambiguous : bool
-        Whether day and month could be exchanged in all values.
+    The format is as for ``datetime.strptime``. It is ambiguous if day and month could be exchanged
+    in all values.
     """
 
     values: pl.Series
@@ -76,14 +70,8 @@ class DateReading(NamedTuple):
 def read_dates(values: pl.Series, counts: pl.Series, *, day_first: bool) -> DateReading | None:
     """Read dates if most values have the same shape; None otherwise.
 
-    Parameters
-    ----------
-    values : Series of String
-        Different values that are not markers of missing values.
-    counts : Series of int
-        How often each value occurs.
-    day_first : bool
-        The order of day and month if all values fit both.
+    `values` are different values that are not markers of missing values, and `counts` how often
+    they occur. If all values fit both orders of day and month, `day_first` decides.
     """
     needed = SHARE * int(counts.sum())
     if counts.filter(values.str.contains(_ANY_SHAPE).fill_null(False)).sum() < needed:

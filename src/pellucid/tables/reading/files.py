@@ -132,15 +132,7 @@ def _of_typed(
 
 
 def as_polars(table: Any, name: str) -> pl.DataFrame:
-    """A table as a polars data frame; see :func:`plain_column` for the types of its columns.
-
-    Parameters
-    ----------
-    table : pandas, polars or pyarrow data frame, 2-D array or list of rows
-        The columns of an array are named x0, x1, ...
-    name : str
-        Name for errors.
-    """
+    """A table, 2-D array or list of rows as a polars data frame; its columns are plain."""
     from narwhals import dependencies
 
     if isinstance(table, pl.DataFrame):
@@ -188,17 +180,8 @@ def plain_column(column: pl.Series) -> pl.Series:
 def of_objects(name: str, values: Sequence[Any]) -> pl.Series:
     """Python objects as a column of the type that all of them share, otherwise as text.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    values : sequence of object
-        None, NaN, NaT and pandas' NA are missing.
-
-    Returns
-    -------
-    Series
-        Of type Object if a value has no text of its own, such as a list or a function.
+    None, NaN, NaT and pandas' NA are missing. The type is Object if a value has no text of its own,
+    such as a list or a function.
     """
     readers = {kind: _reader(kind) for kind in set(map(type, values))}
     kinds = frozenset(kind for kind, _ in readers.values() if kind is not None)

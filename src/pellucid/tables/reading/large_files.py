@@ -33,20 +33,14 @@ class LargeTable:
 
     Attributes
     ----------
-    name : str
-        The file name as given.
     frame : polars.LazyFrame
         All columns; those of numbers are typed.
-    columns : list of str
-        Columns of numbers and booleans.
-    others : list of str
-        All other columns.
+    columns, others : list of str
+        Columns of numbers and booleans, and all others.
     whole : list of str
         Columns that are integers as long as no value has decimals.
-    n_rows : int
-    options : ReadingOptions
-        How the file is read.
-    suffix : str
+    name, options, suffix
+        As in :class:`~pellucid.tables.reading.TableSource`.
     """
 
     name: str

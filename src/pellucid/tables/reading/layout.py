@@ -44,21 +44,12 @@ class TextTable(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        Name of the file.
-    dialect : FieldSeparator
     names : list of str
         Unique column names.
-    content : bytes
-        A header line with the unique names, and the lines below it.
-    start : int
-        Position of the first line below the header in `content`.
-    skip : int
-        Number of lines above the header of the file.
-    n_above : int
-        Number of lines above the first row of the file.
-    has_header : bool
-        Whether the file has a header line.
+    content, start : bytes, int
+        A header line with these names and the lines below it, and where these begin.
+    skip, n_above : int
+        Number of lines of the file above its header, and above its first row.
     """
 
     name: str
@@ -89,19 +80,9 @@ class TextTable(NamedTuple):
 def find_table(
     name: str, content: bytes, suffix: str, options: ReadingOptions, hints: ReadingOptions
 ) -> TextTable:
-    """Find the layout of a text table and print what is unusual.
+    """Find the layout of a table of UTF-8 text and print what is unusual.
 
-    Parameters
-    ----------
-    name : str
-    content : bytes
-        UTF-8 text.
-    suffix : str
-        Suffix of the file.
-    options : ReadingOptions
-        What the user has set.
-    hints : ReadingOptions
-        Values for what the file leaves open.
+    `options` is what the user has set; `hints` has values for what the file leaves open.
     """
     skip, separator = options.skip or 0, options.separator
     if options.skip is None and (match := _SEPARATOR_LINE.match(content)):

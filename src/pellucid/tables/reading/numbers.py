@@ -65,18 +65,11 @@ _COMPILED = {sign: re.compile(pattern) for sign, pattern in PATTERNS.items()}
 
 
 class NumberReading(NamedTuple):
-    """Numbers of a text column.
+    """Numbers of a text column, null where the text is not a number.
 
-    Attributes
-    ----------
-    numbers : Series of Float64
-        Null where the text is not a number.
-    prefix, suffix : str
-        Text around most numbers.
-    is_integer : bool
-        Whether all numbers are written without decimals.
-    example : str
-        A text with currency, unit or thousands separator; empty if there is none.
+    `prefix` and `suffix` are the text around most numbers. `is_integer` says whether all numbers
+    are written without decimals. The example is a text with currency, unit or thousands separator,
+    or empty.
     """
 
     numbers: pl.Series
@@ -111,15 +104,8 @@ def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberRe
     """Read numbers with one decimal sign.
 
     A currency sign is optional if the column has one currency. Percent signs and other units must
-    be those of most values, because a number without the unit can be of another scale.
-
-    Parameters
-    ----------
-    values : Series of String
-        Different values without blanks at their ends.
-    counts : Series of int
-        How often each value occurs.
-    decimal : {".", ","}
+    be those of most values, because a number without the unit can be of another scale. `values` are
+    different values without blanks at their ends, and `counts` how often they occur.
     """
     numbers = _plain_numbers(values, decimal)
     is_plain = numbers.is_not_null()

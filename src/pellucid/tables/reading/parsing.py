@@ -43,16 +43,9 @@ _DATES = ("date", "datetime")
 
 
 class ParsedColumns(NamedTuple):
-    """Result of `parse_columns`.
+    """The table, the formats of its columns, and the decimal sign of the numbers in text.
 
-    Attributes
-    ----------
-    table : polars.DataFrame
-    formats : dict of str to ColumnFormat
-    decimal : str
-        Decimal sign of the numbers in text.
-    na : tuple of str or None
-        Values that were missing in text columns by `ABBREVIATIONS` or by the option.
+    `na` are the values that were missing in text columns by `ABBREVIATIONS` or by the option.
     """
 
     table: pl.DataFrame
@@ -340,22 +333,9 @@ def as_format(
 ) -> tuple[pl.Series, int]:
     """A column as numbers, and the number of values that could not be read.
 
-    Parameters
-    ----------
-    column : Series
-        Numbers, dates, or text.
-    column_format : ColumnFormat
-        How the model reads the column. Dates become days since 1970-01-01, with a fraction for
-        times. Numbers in text may have the prefix and suffix of the format, or none.
-    decimal : {".", ","}
-        Decimal sign of numbers in text.
-
-    Returns
-    -------
-    numbers : Series of Float64
-        Null where the value is missing or could not be read.
-    n_unread : int
-        Number of values that are neither numbers, or dates, nor missing.
+    Dates become days since 1970-01-01, with a fraction for times. Numbers in text may have the
+    prefix and suffix of the format, or none. A value that is missing or could not be read is null;
+    only the latter count.
     """
     name, dtype = column.name, column.dtype
     is_date = column_format.kind in _DATES

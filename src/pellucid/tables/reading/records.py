@@ -33,13 +33,9 @@ class FieldSeparator(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The fields of a row and the lines they come from.
+    """The fields of a row, and the first and last line they come from, counted from 1.
 
-    Attributes
-    ----------
-    fields : list of str
-    first, last : int
-        Lines, counted from 1; a quoted field can have several lines.
+    A quoted field can have several lines.
     """
 
     fields: list[str]
@@ -81,17 +77,7 @@ def read_records(
 
 
 def check_quotes(name: str, content: bytes, dialect: FieldSeparator, start: int) -> None:
-    """Raise an error that names the line if a quote is opened and not closed.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    content : bytes
-    dialect : FieldSeparator
-    start : int
-        Number of lines above `content`.
-    """
+    """Raise an error that names the line, below `start` others, if a quote is not closed."""
     if content.count(b'"') % 2 == 0:
         return
     lines = io.StringIO(content.decode(), newline="")
@@ -160,16 +146,7 @@ def has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
 
 
 class Rewritten(NamedTuple):
-    """Rows of equal length.
-
-    Attributes
-    ----------
-    content : bytes
-    n_blank : int
-        Number of blank lines that are left out.
-    n_long : int
-        Number of lines with empty fields after the last column.
-    """
+    """Rows of equal length, and the numbers of blank lines and of lines that were too long."""
 
     content: bytes
     n_blank: int
@@ -179,17 +156,7 @@ class Rewritten(NamedTuple):
 def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: int) -> Rewritten:
     """Write rows again with `width` fields each, or raise an error that names a line.
 
-    Parameters
-    ----------
-    name : str
-        Name of the file, for errors.
-    body : bytes
-        The lines below the header.
-    dialect : FieldSeparator
-    width : int
-        Number of columns.
-    start : int
-        Number of lines above `body`.
+    `body` are the lines below the header, which is in line `start`.
     """
     output = io.StringIO(newline="")
     writer = csv.writer(output, delimiter=dialect.separator, lineterminator="\n")
@@ -318,16 +285,7 @@ def numbered_names(width: int) -> list[str]:
 
 
 def report_skipped(key: str, first: int, last: int, text: str) -> None:
-    """Report lines above the header that are not read.
-
-    Parameters
-    ----------
-    key : {"titleLines", "commentLines"}
-    first, last : int
-        Numbers of the lines.
-    text : str
-        Their first text.
-    """
+    """Report lines above the header that are not read, by their numbers and their first text."""
     lines = f"{first}" if first == last else Message("lineRange", first=f"{first}", last=f"{last}")
     shown = option("skip", 0)
     notice(Message(key, n=last - first + 1, lines=lines, text=text, option=shown))

@@ -70,17 +70,10 @@ _SAMPLE = 1000
 
 @dataclass
 class TextColumn:
-    """The different values of a text column.
+    """The different values of a text column, and how often they occur.
 
-    Attributes
-    ----------
-    raw : Series of String
-        Different values as in the file.
-    values : Series of String
-        The same without blanks at their ends; null if empty.
-    counts : Series of int
-    is_present : Series of bool
-        Whether a value is neither empty nor a marker of a missing value.
+    `values` are those in `raw` without blanks at their ends; null if empty. A value `is_present` if
+    it is neither empty nor a marker of a missing value.
     """
 
     raw: pl.Series

@@ -156,15 +156,7 @@ def to_utf8(
 ) -> tuple[bytes, str]:
     r"""Text as UTF-8 with ``\n`` or ``\r\n`` at the end of lines, and its former encoding.
 
-    Parameters
-    ----------
-    name : str
-        Name of the file, for errors.
-    content : bytes
-    encoding : str or None
-        The encoding; None detects it.
-    usual : str or None
-        An encoding to try first if the text is not Unicode.
+    The encoding is detected if it is None. If the text is not Unicode, `usual` is tried first.
     """
     found = encoding or _unicode_encoding(content)
     if found is None:

@@ -16,14 +16,7 @@ _MISSING = -1.0
 
 
 class CodedRows(NamedTuple):
-    """Categories as codes, and numbers; missing values are -1 and NaN.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_rows, n_categorical), float64
-    numbers : ndarray of shape (n_rows, n_numeric), float64
-    n_rows : int
-    """
+    """Categories as codes, and numbers; missing values are -1 and NaN."""
 
     codes: np.ndarray
     numbers: np.ndarray
@@ -91,11 +84,8 @@ class Jaccard(_CategoricalDistance):
 class Gower(_CategoricalDistance):
     """Mean over the columns of |x - y| / range, or of [x ≠ y] for categories.
 
-    Parameters
-    ----------
-    ranges : array of shape (n_columns,), optional
-        Ranges of the columns, NaN for categories. By default, computed from all rows that are
-        read.
+    The ranges of the columns, NaN for categories, are computed from all rows that are read unless
+    they are given.
     """
 
     name = "gower"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid._utils.files import replacing
 from pellucid._utils.memory import available_memory
 from pellucid._utils.threads import SERIAL, ThreadPool, count_threads
 
@@ -104,13 +105,8 @@ def save_matrix(path: str | os.PathLike[str], distances: np.ndarray) -> None:
     path = _npy(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"folder {path.parent} does not exist; cannot save the matrix")
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with open(temporary, "wb") as file:
-            np.save(file, np.asarray(distances), allow_pickle=False)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+        np.save(file, np.asarray(distances), allow_pickle=False)
 
 
 def load_matrix(path: str | os.PathLike[str], *, mmap: bool = False) -> np.ndarray:

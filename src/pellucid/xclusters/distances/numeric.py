@@ -28,11 +28,7 @@ _HEIGHT = 8
 class Distance(ABC):
     """A distance that reads user input and computes tiles of the distance matrix.
 
-    Attributes
-    ----------
-    name : str
-    releases_gil : bool
-        Whether tiles can be computed in parallel threads.
+    `releases_gil` says whether tiles can be computed in parallel threads.
     """
 
     name: str
@@ -283,13 +279,9 @@ def _are_zero(matrix: Any) -> np.ndarray:
 class DTW(Distance):
     """Square root of the sum of squared differences along the best alignment of two series.
 
-    The loop is our own, compiled with Numba like all others: dtaidistance, the usual library, has
-    no wheels for Linux on ARM and needs a C compiler there.
-
-    Parameters
-    ----------
-    window : int, optional
-        Maximum |i - j| of aligned steps i and j, in addition to the difference of the lengths.
+    `window` is the maximum |i - j| of aligned steps i and j, in addition to the difference of the
+    lengths. The loop is our own, compiled with Numba like all others: dtaidistance, the usual
+    library, has no wheels for Linux on ARM and needs a C compiler there.
     """
 
     name = "dtw"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from _support.extended import examples
 from pellucid.eop.box_finder import BoxFinder, round_box
-from pellucid.eop.kernels.boxes import best_grid_box, improve_box
+from pellucid.eop.kernels import best_grid_box, improve_box
 from pellucid.eop.problem import ProjectionView
 from pellucid.regions.shapes import Boxes
 from pellucid.regions.words import describe_box

@@ -12,12 +12,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid._core.data.arrays import Weights
+from pellucid.eop._classifier import ParameterChoice, choose_parameters, penalties_of
 from pellucid.eop.box_finder import drop_ends
-from pellucid.eop.choosing import ParameterChoice, choose_parameters, penalties_of
-from pellucid.eop.class_scan import scan_classes
 from pellucid.eop.problem import RegionProblem
-from pellucid.eop.projections import list_projections
-from pellucid.eop.pruning import FlatList
+from pellucid.eop.projections import list_projections, scan_classes
+from pellucid.eop.refining import FlatList
 from pellucid.regions.shapes import Boxes
 
 FIXED = {"max_error": 0.1, "complexity_penalty": 0.002, "calibration": 0}
@@ -262,7 +261,7 @@ def test_weaker_penalty_of_linear_classifiers_fits_more_closely():
 
 @pytest.mark.parametrize("dim", [1, 2])
 def test_the_best_box_of_each_class_is_that_of_all_boxes(dim):
-    from pellucid.eop.kernels.class_boxes import best_class_boxes
+    from pellucid.eop.kernels import best_class_boxes
 
     random = np.random.default_rng(dim)
     n_bins, n_classes, gain, loss = 5, 3, 300, 724

@@ -375,7 +375,7 @@ def test_confidence_bound_is_exact(n, k, is_reliable):
     """Compared with the binomial probability of at most k errors in n rows at ε = 0.05."""
     from math import comb
 
-    from pellucid.eop.ateop_learner import ATEOPLearner
+    from pellucid.eop._ateop import ATEOPLearner
     from pellucid.eop.learning import Settings
     from pellucid.eop.problem import ProjectionView
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pellucid._core.data.arrays import Weights
-from pellucid.eop.classifiers.linear import LinearBase
+from pellucid.eop.base_classifiers import LinearBase
 from pellucid.eop.problem import RegionProblem
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support.extended import examples
-from pellucid.eop.classifiers.neighbors import KNNClassifier
 from pellucid.eop.neighbor_finder import TINY, NeighborFinder, NeighborRegion, lowest_threshold
+from pellucid.eop.neighbors import KNNClassifier
 from pellucid.eop.problem import ProjectionView
 
 

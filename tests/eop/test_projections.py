@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from pellucid._core.data.arrays import Weights
-from pellucid.eop.classifiers.stumps import StumpBase
+from pellucid.eop.base_classifiers import StumpBase
 from pellucid.eop.problem import RegionProblem
-from pellucid.eop.projections import list_projections
-from pellucid.eop.scan import scan_projections
+from pellucid.eop.projections import list_projections, scan_projections
 from pellucid.regions.levels import project
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from _support.extended import examples
 from pellucid._core.data.arrays import Weights
-from pellucid.eop.classifiers.stumps import StumpBase
+from pellucid.eop.base_classifiers import StumpBase
 from pellucid.eop.problem import RegionProblem
 
 

@@ -2,18 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import betainc
 
 from pellucid._utils.estimators import RegionShape
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
-from pellucid.eop.ateop_learner import ATEOPLearner
-from pellucid.eop.finders import Finder
-from pellucid.eop.learning import Settings
+from pellucid.eop.finders import Finder, RegionSearchResult
+from pellucid.eop.learning import Learner, ProjectionCandidate, Settings
+from pellucid.eop.problem import ProjectionView, is_error_allowed
+
+_TIGHTEN_BY = 0.6
+"""Factor on the training ε after an attempt in which no region passes validation."""
+
+_ATTEMPTS = 5
+"""Number of values of the training ε that are tried per level."""
+
+
+class ATEOPLearner(Learner):
+    """Algorithm 2: regions of all projections compete; rows in no reliable region are left out.
+
+    Held-out rows only select regions and never change their boundaries, so the held-out error of
+    a region is not biased by fitting.
+    """
+
+    def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
+        allowed = self.settings.max_error
+        candidates = self._best_candidates(self._scan([allowed]))
+        for attempt in range(_ATTEMPTS):
+            yield allowed * _TIGHTEN_BY**attempt, candidates
+
+    def _regions(
+        self, candidate: ProjectionCandidate, max_error: float, seed: int
+    ) -> RegionSearchResult:
+        """The longest prefix of a projection's regions whose union passes `_is_reliable`."""
+        view = candidate.view
+        found = self._finder(candidate).find(view.without_held_out(), max_error, max_error, seed)
+        if not view.has_held_out:
+            return found
+        held_which = found.before.which(view.held_P)
+        n = len(found.before)
+        kept = n
+        while kept and not self._is_reliable(view, (held_which >= 0) & (held_which < kept)):
+            kept -= 1
+        size = np.array([np.count_nonzero(held_which == i) for i in range(n)], dtype=np.int64)
+        wrong = np.array(
+            [np.count_nonzero((held_which == i) & ~view.held_correct) for i in range(n)]
+        )
+        return replace(
+            found,
+            after=found.before.first(kept),
+            which=np.where(found.which < kept, found.which, -1),
+            held_which=np.where(held_which < kept, held_which, -1),
+            deleted=np.arange(kept, n),
+            held_out_rows=size,
+            held_out_error=np.where(size > 0, wrong / np.maximum(size, 1), np.nan),
+        )
+
+    def _value(
+        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
+    ) -> float:
+        """Weight of the held-out rows inside the regions, if it is at least α."""
+        view, total, covered = candidate.view, self.held_total, found.held_which >= 0
+        units = view.held_units
+        if not view.has_held_out:
+            units, total, covered = view.units, self.fitted_total, found.which >= 0
+        support = float(units[covered].sum())
+        return support if support >= max(self.settings.min_support * total, 1) else -np.inf
+
+    def _is_reliable(self, view: ProjectionView, inside: np.ndarray) -> bool:
+        """Whether the upper Clopper-Pearson bound of the error inside is at most ε.
+
+        With k errors in n held-out rows, this holds if k / n ≤ ε and
+        P(Binomial(n, ε) ≤ k) ≤ 1 - confidence.
+        """
+        allowed = self.settings.max_error
+        total = view.held_units[inside].sum() / view.units_per_weight
+        wrong = view.held_units[inside & ~view.held_correct].sum() / view.units_per_weight
+        if not total or not is_error_allowed(wrong, total, allowed):
+            return False
+        chance = betainc(total - wrong, wrong + 1, 1 - allowed) if total > wrong else 1.0
+        return bool(chance <= 1 - self.settings.confidence)
 
 
 @common_parameters

@@ -22,21 +22,15 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.eop._stages import StagesMixin
+from pellucid.eop.base_classifiers import BASES, make_base
 from pellucid.eop.box_finder import BoxFinder
-from pellucid.eop.calibration import hold_out
+from pellucid.eop.ellipse_finder import EllipseFinder, PolyhedronFinder
 from pellucid.eop.explanations import LevelRule, explain_rows, level_rules
 from pellucid.eop.finders import Calibration, Finder
 from pellucid.eop.learning import Learner, LearningResult, Settings
-from pellucid.eop.problem import RegionProblem
+from pellucid.eop.neighbor_finder import NeighborFinder
+from pellucid.eop.problem import RegionProblem, as_repetitions, hold_out, read_classes
 from pellucid.eop.projections import list_projections
-from pellucid.eop.registry import (
-    BASES,
-    as_repetitions,
-    find_shape,
-    free_label,
-    make_base,
-    read_classes,
-)
 from pellucid.eop.uncovered_rows import (
     UncoveredRows,
     answer_all,
@@ -59,6 +53,14 @@ from pellucid.tables.validation import read_sample_weight, read_X
 
 if TYPE_CHECKING:
     from typing import Self
+
+
+SHAPES: dict[str, type[Finder]] = {
+    "nonparametric": NeighborFinder,
+    "box": BoxFinder,
+    "polyhedron": PolyhedronFinder,
+    "ellipse": EllipseFinder,
+}
 
 
 class BaseEOP(
@@ -441,3 +443,33 @@ class BaseEOP(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def find_shape(regions: Any) -> type[Finder]:
+    """The search for regions of a shape, given by its name or as a class."""
+    if isinstance(regions, type) and issubclass(regions, Finder):
+        return regions
+    names = ", ".join(map(repr, SHAPES))
+    if isinstance(regions, Finder):
+        name = type(regions).__name__
+        raise TypeError(f"regions is an instance of {name}; pass the class: regions={name}")
+    if not isinstance(regions, str):
+        raise TypeError(
+            f"regions={regions!r}; use {names}, or a subclass of pellucid.eop.ShapeFinder"
+        )
+    if regions not in SHAPES:
+        raise ValueError(
+            f"regions={regions!r} is unknown; use {names}, or a subclass of "
+            "pellucid.eop.ShapeFinder"
+        )
+    return SHAPES[regions]
+
+
+def free_label(classes: np.ndarray) -> Any:
+    """A label that is not a class: -1 or less for numbers, "unknown" for strings."""
+    if classes.dtype.kind in "iufb":
+        return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
+    label = "unknown"
+    while label in classes:
+        label += "_"
+    return label

@@ -31,7 +31,7 @@ class BoxFinder(ShapeFinder):
 
     def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Boxes | None:
         """See `ShapeFinder.grow`."""
-        from pellucid.eop.kernels.boxes import improve_box
+        from pellucid.eop.kernels import improve_box
 
         columns, orders = _sorted_columns(rows.P)
         best, best_value = None, 0
@@ -49,7 +49,7 @@ class BoxFinder(ShapeFinder):
         random: np.random.RandomState,
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Start boxes, with lower ≤ x ≤ upper."""
-        from pellucid.eop.kernels.boxes import best_grid_box
+        from pellucid.eop.kernels import best_grid_box
 
         dim = len(columns)
         low, high = columns.min(axis=1), columns.max(axis=1)
@@ -85,7 +85,7 @@ class BoxFinder(ShapeFinder):
 
     def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Boxes:
         """See `ShapeFinder.fit`."""
-        from pellucid.eop.kernels.boxes import improve_box
+        from pellucid.eop.kernels import improve_box
 
         inside = region.contains(rows.P)
         if not inside.any():

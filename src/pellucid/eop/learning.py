@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._utils.progress import Interrupt, Progress
-from pellucid.eop.class_scan import scan_classes
-from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
-from pellucid.eop.classifiers.constant import ConstantBase
+from pellucid.eop.base_classifiers import BaseClassifier, ConstantBase, FittedClassifier
 from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
 from pellucid.eop.problem import ProjectionView, RegionProblem, is_error_allowed
-from pellucid.eop.scan import scan_projections
+from pellucid.eop.projections import scan_classes, scan_projections
 from pellucid.regions.levels import Level, project
 from pellucid.regions.shapes import Regions
 
@@ -113,20 +111,7 @@ class Learner:
     random : RandomState
     """
 
-    problem: RegionProblem
-    base: BaseClassifier
-    finders: tuple[Finder, Finder]
-    subsets: list[np.ndarray]
-    settings: Settings
-    progress: Progress
-    random: np.random.RandomState
-    total: int
-    fitted_total: int
-    held_total: int
-    learned: LearningResult
     interrupt: Interrupt
-    rows: np.ndarray
-    held: np.ndarray
 
     def __init__(
         self,
@@ -270,6 +255,37 @@ class Learner:
 
     def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
         """Candidate, regions and ε of the next level, or None if none is found."""
+        seed = int(self.random.randint(2**31 - 1))
+        for max_error, candidates in self._attempts():
+            if self.interrupt.requested:
+                return None
+            found = self._best(candidates, max_error, seed) if candidates else None
+            if found is not None:
+                return *found, max_error
+        return None
+
+    def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
+        """Values of ε to try in turn, and the projections in which regions are searched."""
+        raise NotImplementedError
+
+    def _best(
+        self, candidates: list[ProjectionCandidate], max_error: float, seed: int
+    ) -> tuple[ProjectionCandidate, RegionSearchResult] | None:
+        """The candidate with the largest `_value`, with its regions; None if all are -inf."""
+        results = self.problem.pool.map(
+            lambda candidate: self._regions(candidate, max_error, seed), candidates
+        )
+        values = [self._value(c, f, max_error) for c, f in zip(candidates, results)]
+        best = int(np.argmax(values))
+        if values[best] > -np.inf:
+            return candidates[best], results[best]
+        self._record(candidates[0], results[0], max_error, is_used=False)
+        return None
+
+    def _value(
+        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
+    ) -> float:
+        """How good the regions of a candidate are; -inf if they may not become a level."""
         raise NotImplementedError
 
     def _candidate(self, choice: tuple[Any, ...]) -> ProjectionCandidate | None:
@@ -326,21 +342,15 @@ class Learner:
     def _should_stop(self) -> bool:
         return self.interrupt.requested
 
-    def _best_candidates(self, scan: Any, max_error_index: int) -> list[ProjectionCandidate]:
+    def _best_candidates(self, scan: Any, max_error_index: int = 0) -> list[ProjectionCandidate]:
         """The `n_candidates` top-ranked projections with fitted classifiers."""
+        if scan is None:
+            return []
         settings = self.settings
         ranked = scan.ranked(settings.complexity_penalty, settings.choose, max_error_index)
         chosen = list(islice(ranked, settings.n_candidates))
         candidates = self.problem.pool.map(self._candidate, chosen)
         return [candidate for candidate in candidates if candidate is not None]
-
-    def _find(
-        self, candidates: list[ProjectionCandidate], max_error: float, seed: int
-    ) -> list[RegionSearchResult]:
-        """Regions of all candidates."""
-        return self.problem.pool.map(
-            lambda candidate: self._regions(candidate, max_error, seed), candidates
-        )
 
     def _regions(
         self, candidate: ProjectionCandidate, max_error: float, seed: int
@@ -352,20 +362,6 @@ class Learner:
         has_binary = bool(self.problem.binary_features.intersection(candidate.features))
         return self.finders[has_binary]
 
-    def _coverage(self, candidate: ProjectionCandidate, found: RegionSearchResult) -> float:
-        """Fraction of the held-out rows that the regions cover; -1 if support is below α.
-
-        Without held-out rows, the fraction of the training rows.
-        """
-        view = candidate.view
-        covered = view.units[found.which >= 0].sum()
-        if covered < max(view.min_units, 1):
-            return -1.0
-        if not view.has_held_out:
-            return covered / self.fitted_total
-        held = view.held_units[found.held_which >= 0].sum()
-        return held / self.problem.total(self.held) if held else -1.0
-
     def _record(
         self,
         candidate: ProjectionCandidate,
@@ -373,17 +369,14 @@ class Learner:
         max_error: float,
         is_used: bool,
     ) -> None:
+        calibrated = ("before", "after", "deleted", "held_out_rows", "held_out_error")
         self.learned.history.append(
             Calibration(
                 features=candidate.features,
                 level=len(self.learned.levels),
                 max_error=max_error,
-                before=found.before,
-                after=found.after,
-                deleted=found.deleted,
-                held_out_rows=found.held_out_rows,
-                held_out_error=found.held_out_error,
                 is_used=is_used,
+                **{name: getattr(found, name) for name in calibrated},
             )
         )
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import say
-from pellucid.eop.classifiers.neighbors import DistinctRows, safe_divide
 from pellucid.eop.finders import Finder, RegionSearchResult
+from pellucid.eop.neighbors import DistinctRows, safe_divide
 from pellucid.eop.problem import ProjectionView, is_error_allowed
 from pellucid.regions.shapes import Regions
 from pellucid.regions.words import describe_extents

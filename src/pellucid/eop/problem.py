@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
 
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.threads import SERIAL, ThreadPool
@@ -17,6 +20,48 @@ from pellucid.tree.predictor import column_values
 def is_error_allowed(wrong: Any, total: Any, max_error: float) -> Any:
     """Whether wrong / total is at most `max_error`, with a tolerance for rounding errors."""
     return wrong <= max_error * total * (1 + 1e-12)
+
+
+def read_classes(estimator: Any, y: Any, X: Any) -> np.ndarray:
+    """Validate the class labels."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
+            "y is None."
+        )
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return y
+
+
+def as_repetitions(weight: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return integer weights unchanged and scale other weights to a mean of 1.
+
+    The second result is the given weight that counts as 1.
+    """
+    if (weight == np.rint(weight)).all():
+        return weight, 1.0
+    unit = float(weight.sum() / np.count_nonzero(weight))
+    return weight * (np.count_nonzero(weight) / weight.sum()), unit
+
+
+def hold_out(
+    y: np.ndarray, n_classes: int, share: float, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of training rows and of a share of held-out rows, drawn at random in each class.
+
+    Each class keeps at least one training row.
+    """
+    is_held = np.zeros(len(y), dtype=bool)
+    for class_index in range(n_classes):
+        rows = np.flatnonzero(y == class_index)
+        n_held = min(round(share * len(rows)), len(rows) - 1)
+        if n_held > 0:
+            is_held[random.permutation(rows)[:n_held]] = True
+    return np.flatnonzero(~is_held), np.flatnonzero(is_held)
 
 
 class RegionProblem:

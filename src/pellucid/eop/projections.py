@@ -1,14 +1,36 @@
-"""Enumerate or sample the projections: subsets of the columns."""
+"""Projections, which are subsets of the columns: list them, and rank them on coarse grids."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
 from math import comb
 
 import numpy as np
 
+from pellucid.eop.base_classifiers import BaseClassifier
+from pellucid.eop.problem import RegionProblem
+from pellucid.tree.predictor import column_values
+
 MAX_SUBSETS = 2_000_000
 """Largest number of subsets that ``projections="all"`` enumerates."""
+
+_BLOCK = 32
+"""Projections per task."""
+
+_STEPS = 2**10
+"""ε is rounded down to a multiple of 1 / _STEPS, so that integers can be summed."""
+
+_ROWS_PER_CELL = 30
+_MAX_BINS = 32
+"""Bins per column on which classifiers are scored, at the most."""
+
+_CLASS_BINS = (64, 16)
+"""Bins on which boxes of classes are searched, in projections onto one column and onto two."""
+
+_MAX_CELLS = 4096
+"""Cells of a projection onto more columns."""
 
 
 def list_projections(
@@ -73,3 +95,270 @@ def _draw(n: int, size: int, quota: int, count: int, random: np.random.RandomSta
     while len(drawn) < quota:
         drawn.add(tuple(sorted(random.choice(n, size, replace=False).tolist())))
     return np.array(sorted(drawn), dtype=np.int64).reshape(quota, size)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Scores of all projections.
+
+    Attributes
+    ----------
+    subsets : list of ndarray of shape (n_subsets, size)
+        Projections, one array per size.
+    error : list of ndarray
+        Error rate of the classifier; infinite where it could not be fitted.
+    potential : list of ndarray of shape (n_max_errors, n_subsets)
+        Estimated coverage of regions for each ε: the sum over the cells of a coarse grid of
+        max(0, C - (1 - ε) / ε · W) as a fraction of the total weight, where C and W are the
+        weights of the correctly and of the wrongly classified rows in a cell.
+    """
+
+    subsets: list[np.ndarray]
+    error: list[np.ndarray]
+    potential: list[np.ndarray]
+
+    @property
+    def n_failed(self) -> int:
+        """Number of projections on which the classifier could not be fitted."""
+        return int(sum(np.isinf(error).sum() for error in self.error))
+
+    def ranked(
+        self, penalty: float, choose: str, max_error_index: int = 0
+    ) -> Iterator[tuple[tuple[int, ...]]]:
+        """Projections, best first. Ties go to fewer columns, then to earlier columns.
+
+        Parameters
+        ----------
+        penalty : float
+            Penalty per column (η).
+        choose : {"error", "coverage", "both"}
+            Rank by error, then potential; by potential, then error; or alternate between both
+            rankings.
+        max_error_index : int
+            Index of the value of ε whose potential is used.
+        """
+        if choose == "both":
+            rankings = [
+                self.ranked(penalty, name, max_error_index) for name in ("coverage", "error")
+            ]
+            yield from dict.fromkeys(chain.from_iterable(zip(*rankings)))
+            return
+        penalties = np.concatenate([np.full(len(s), penalty * s.shape[1]) for s in self.subsets])
+        error = np.concatenate(self.error)
+        potential = np.concatenate(self.potential, axis=1)[max_error_index]
+        projections = _as_tuples(self.subsets)
+        keys = (-potential, error) if choose == "error" else (error, -potential)
+        order = np.lexsort((keys[0] + penalties, keys[1] + penalties))
+        for position in order.tolist():
+            if error[position] < np.inf:
+                yield (projections[position],)
+
+
+def scan_projections(
+    base: BaseClassifier,
+    rows: np.ndarray,
+    subsets: list[np.ndarray],
+    max_errors: Sequence[float],
+    should_stop: Callable[[], bool],
+) -> Scan | None:
+    """Fit the base classifier on every projection and score it; None if it was stopped.
+
+    Parameters
+    ----------
+    base : BaseClassifier
+    rows : ndarray of int
+        Rows to fit on.
+    subsets : list of ndarray of shape (n_subsets, size)
+    max_errors : sequence of float
+        Values of ε for which the potential is computed.
+    should_stop : callable
+        Called before each task; returns whether to stop.
+    """
+    from pellucid.eop.kernels import score_projections
+
+    problem = base.problem
+    base.prepare(rows, _columns_of(subsets))
+    y, units, total = problem.y[rows], problem.units[rows], problem.total(rows)
+    gains = np.array([_gain(max_error) for max_error in max_errors])
+    wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
+    potential = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
+    # A cell has about `_ROWS_PER_CELL` rows.
+    per_column = total / problem.weights.units_per_weight / _ROWS_PER_CELL
+    n_bins = [int(np.clip(per_column ** (1 / s.shape[1]), 2, _MAX_BINS)) for s in subsets]
+
+    def score(i: int, block: slice, codes: np.ndarray, columns: np.ndarray) -> None:
+        score_projections(
+            answers=base.answers(rows, subsets[i][block]),
+            y=y,
+            units=units,
+            codes=codes,
+            subsets=columns,
+            n_bins=n_bins[i],
+            gains=gains,
+            losses=_STEPS - gains,
+            wrong=wrong[i][block],
+            potential=potential[i][:, block],
+        )
+
+    if not _score_blocks(problem, rows, subsets, n_bins, score, should_stop):
+        return None
+    return Scan(
+        subsets,
+        [np.where(w < 0, np.inf, w / total) for w in wrong],
+        [w / (gains[:, None] * total) for w in potential],
+    )
+
+
+@dataclass(frozen=True)
+class ClassScan:
+    """Surplus of the best box for each projection and class.
+
+    Attributes
+    ----------
+    subsets : list of ndarray of shape (n_subsets, size)
+        Projections, one array per size.
+    surplus : list of ndarray of shape (n_subsets, n_classes)
+        C - (1 - ε) / ε · W of the best box, as a fraction of the weight of all training rows,
+        where C and W are the weights of the rows of the class and of other rows inside.
+    """
+
+    subsets: list[np.ndarray]
+    surplus: list[np.ndarray]
+
+    n_failed = 0
+    """No classifier is fitted."""
+
+    def best_projections(self, penalty: float, n: int) -> list[np.ndarray]:
+        """Indices, by size, of the `n` projections with the largest values for any class."""
+        sizes = [subset.shape[1] for subset in self.subsets]
+        value = [s.max(axis=1) - penalty * size for s, size in zip(self.surplus, sizes)]
+        best = np.sort(np.argsort(-np.concatenate(value), kind="stable")[:n])
+        ends = np.cumsum([0, *map(len, value)])
+        return [best[(best >= a) & (best < b)] - a for a, b in zip(ends, ends[1:])]
+
+    def ranked(
+        self, penalty: float, choose: str, max_error_index: int = 0
+    ) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Projections and classes, largest surplus - η · (number of columns) first."""
+        sizes = [subset.shape[1] for subset in self.subsets]
+        value = np.concatenate([s - penalty * size for s, size in zip(self.surplus, sizes)])
+        projections = _as_tuples(self.subsets)
+        n_classes = value.shape[1]
+        for position in np.argsort(-value, axis=None, kind="stable").tolist():
+            subset, answer = divmod(position, n_classes)
+            if value[subset, answer] <= 0:
+                return
+            yield projections[subset], answer
+
+
+def scan_classes(
+    problem: RegionProblem,
+    rows: np.ndarray,
+    subsets: list[np.ndarray],
+    max_error: float,
+    total: int,
+    should_stop: Callable[[], bool],
+) -> ClassScan | None:
+    """Find the best box on a coarse grid for every projection and class; None if it was stopped.
+
+    Parameters
+    ----------
+    problem : RegionProblem
+    rows : ndarray of int
+        Rows that no level covers yet.
+    subsets : list of ndarray of shape (n_subsets, size)
+    max_error : float
+        ε.
+    total : int
+        Weight of all training rows, in units.
+    should_stop : callable
+        Called before each task; returns whether to stop.
+    """
+    from pellucid.eop.kernels import best_class_boxes
+
+    y, units, gain = problem.y[rows], problem.units[rows], _gain(max_error)
+    n_bins = [_n_class_bins(subset.shape[1]) for subset in subsets]
+    best = [np.empty((len(s), problem.n_classes), dtype=np.int64) for s in subsets]
+
+    def score(i: int, block: slice, codes: np.ndarray, columns: np.ndarray) -> None:
+        best_class_boxes(
+            codes=codes,
+            y=y,
+            units=units,
+            subsets=columns,
+            n_bins=n_bins[i],
+            n_classes=problem.n_classes,
+            gain=gain,
+            loss=_STEPS - gain,
+            best=best[i][block],
+        )
+
+    if not _score_blocks(problem, rows, subsets, n_bins, score, should_stop):
+        return None
+    return ClassScan(subsets, [surplus / (gain * total) for surplus in best])
+
+
+def _score_blocks(
+    problem: RegionProblem,
+    rows: np.ndarray,
+    subsets: list[np.ndarray],
+    n_bins: list[int],
+    score: Callable[[int, slice, np.ndarray, np.ndarray], None],
+    should_stop: Callable[[], bool],
+) -> bool:
+    """Call `score` for blocks of projections of each size; False if it was stopped.
+
+    Its arguments are the position of the size, the block, the bins of the rows and the columns of
+    the projections, as positions in these bins.
+    """
+    features = _columns_of(subsets)
+    position = np.zeros(problem.n_features, dtype=np.int64)
+    position[features] = np.arange(len(features))
+    codes = {n: bin_codes(problem, rows, features, n) for n in set(n_bins)}
+
+    def work(task: tuple[int, int]) -> None:
+        if not should_stop():
+            i, start = task
+            block = slice(start, start + _BLOCK)
+            score(i, block, codes[n_bins[i]], position[subsets[i][block]])
+
+    tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
+    problem.pool.map(work, tasks)
+    return not should_stop()
+
+
+def _columns_of(subsets: list[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate([subset.ravel() for subset in subsets]))
+
+
+def _as_tuples(subsets: list[np.ndarray]) -> list[tuple[int, ...]]:
+    return [tuple(features) for subset in subsets for features in subset.tolist()]
+
+
+def _gain(max_error: float) -> int:
+    """ε as a multiple of 1 / _STEPS."""
+    return min(max(int(max_error * _STEPS), 1), _STEPS - 1)
+
+
+def _n_class_bins(dim: int) -> int:
+    if dim <= len(_CLASS_BINS):
+        return _CLASS_BINS[dim - 1]
+    return max(int(_MAX_CELLS ** (1 / dim)), 2)
+
+
+def bin_codes(
+    problem: RegionProblem, rows: np.ndarray, features: np.ndarray, n_bins: int
+) -> np.ndarray:
+    """Bin of every row in every column; all bins have about the same weight."""
+    codes = np.empty((len(features), len(rows)), dtype=np.uint8)
+    units = problem.units[rows]
+    ranks = (np.arange(1, n_bins) * int(units.sum())) // n_bins
+
+    def work(j: int) -> None:
+        values = column_values(problem.X, features[j], rows)
+        order = np.argsort(values)
+        edges = np.searchsorted(np.cumsum(units[order]), ranks, side="right")
+        codes[j] = np.searchsorted(values[order[edges]], values, side="right")
+
+    problem.pool.map(work, range(len(features)))
+    return codes

@@ -7,11 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from pellucid._utils.texts import say
-from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
-from pellucid.regions.levels import project
-
-N_NEIGHBORS = 5
-"""Neighbors of the built-in k-NN classifier, as in scikit-learn."""
 
 
 class DistinctRows:
@@ -145,27 +140,3 @@ class KNNClassifier:
         total[:, 0] -= own
         fraction = safe_divide(used, total)
         return (fraction[:, :, None] * class_weight).sum(axis=1).argmax(axis=1)
-
-
-class KNNBase(BaseClassifier):
-    """k-nearest neighbors; predictions for training rows are leave-one-out."""
-
-    def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """See `BaseClassifier.answers`."""
-        return np.stack([self._make(rows, tuple(s)).leave_one_out() for s in subsets.tolist()])
-
-    def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
-        """See `BaseClassifier.fit`."""
-        classifier = self._make(rows, features)
-        return FittedClassifier(classifier, classifier.leave_one_out())
-
-    def _make(self, rows: np.ndarray, features: tuple[int, ...]) -> KNNClassifier:
-        problem = self.problem
-        return KNNClassifier(
-            project(problem.X, features, rows),
-            problem.y[rows],
-            problem.weight(rows),
-            problem.n_classes,
-            problem.scales[1][list(features)],
-            N_NEIGHBORS,
-        )

@@ -1,1 +1,0 @@
-"""Base classifiers that are fitted on projections."""

@@ -1,0 +1,458 @@
+"""Compiled loops of the region search: boxes, grids of projections, stumps, linear classifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid._utils.compilation import allocating, compiled, inner
+
+MAX_STEPS = 30
+"""Maximum number of Newton steps."""
+
+_HALVINGS = 12
+
+
+@allocating
+def best_grid_box(codes, gains, n_bins):
+    """Find the box on a grid over two columns with the largest sum of gains.
+
+    For every range of bins of the first column, the best range of the second column is the
+    contiguous run with the largest sum (Kadane's algorithm). The search is exact and takes
+    O(n_bins³) steps.
+
+    Parameters
+    ----------
+    codes : (2, n) int64
+        Bins.
+    gains : (n,) int64
+    n_bins : int
+
+    Returns
+    -------
+    (5,) int64
+        First and last bin of the first column, first and last bin of the second column, and the
+        sum. The sum is 0 if no box has a positive sum. Ties go to the box that is found first.
+    """
+    grid = np.zeros((n_bins, n_bins), np.int64)
+    for i in range(len(gains)):
+        grid[codes[0, i], codes[1, i]] += gains[i]
+    best = np.zeros(5, np.int64)
+    column_sums = np.empty(n_bins, np.int64)
+    for first in range(n_bins):
+        column_sums[:] = 0
+        for last in range(first, n_bins):
+            run, begin = 0, 0
+            for j in range(n_bins):
+                column_sums[j] += grid[last, j]
+                if run <= 0:
+                    run, begin = 0, j
+                run += column_sums[j]
+                if run > best[4]:
+                    best[0], best[1], best[2], best[3], best[4] = first, last, begin, j, run
+    return best
+
+
+@allocating
+def improve_box(columns, orders, gains, lower, upper):
+    """Optimize the ends of a box, one column at a time, until its sum of gains stops growing.
+
+    With the other columns fixed, the best interval of a column is the contiguous run with the
+    largest sum along its sorted values. Rows with lower ≤ x ≤ upper are inside.
+
+    Parameters
+    ----------
+    columns : (dim, n) float64
+    orders : (dim, n) int64
+        Rows of each column in ascending order of their values.
+    gains : (n,) int64
+    lower, upper : (dim,) float64, changed
+
+    Returns
+    -------
+    int
+        The sum of gains of the rows inside.
+    """
+    dim, n = columns.shape
+    outside = np.zeros(n, np.int64)
+    for i in range(n):
+        for a in range(dim):
+            if not (lower[a] <= columns[a, i] <= upper[a]):
+                outside[i] += 1
+    total = 0
+    for i in range(n):
+        if outside[i] == 0:
+            total += gains[i]
+    unchanged = 0
+    a = 0
+    while unchanged < dim:
+        run, best, begin = 0, total, 0
+        low, high = lower[a], upper[a]
+        for k in range(n):
+            i = orders[a, k]
+            x = columns[a, i]
+            if run <= 0 and (k == 0 or x > columns[a, orders[a, k - 1]]):
+                run, begin = 0, k
+            is_out = not (lower[a] <= x <= upper[a])
+            if outside[i] == is_out:
+                run += gains[i]
+            is_last = k == n - 1 or columns[a, orders[a, k + 1]] > x
+            if is_last and run > best:
+                best, low, high = run, columns[a, orders[a, begin]], x
+        if best > total:
+            for i in range(n):
+                x = columns[a, i]
+                outside[i] += (not (low <= x <= high)) - (not (lower[a] <= x <= upper[a]))
+            total, lower[a], upper[a] = best, low, high
+            unchanged = 1
+        else:
+            unchanged += 1
+        a = (a + 1) % dim
+    return total
+
+
+@allocating
+def best_class_boxes(codes, y, units, subsets, n_bins, n_classes, gain, loss, best):
+    """Find the largest surplus of a box on a grid, for each projection and class.
+
+    The surplus of a box for a class is gain · C - loss · W, where C and W are the weights of the
+    rows of the class and of all other rows inside. With one column a box is a range of bins, with
+    two columns a rectangle. With more columns, cells of positive surplus are summed instead.
+
+    Parameters
+    ----------
+    codes : (n_columns, n) uint8
+        Bin of each row in each column.
+    y : (n,) int64
+    units : (n,) int64
+    subsets : (n_subsets, dim) int64
+        Indices of columns in `codes`.
+    n_bins, n_classes : int
+    gain, loss : int
+        Multiples of ε and 1 - ε.
+    best : (n_subsets, n_classes) int64, filled in
+        Largest surplus, at least 0.
+    """
+    n_subsets, dim = subsets.shape
+    n_cells = n_bins**dim
+    of_class = np.empty((n_classes, n_cells), np.int64)
+    of_all = np.empty(n_cells, np.int64)
+    sums = np.empty(n_bins, np.int64)
+    above = np.empty(n_bins, np.int64)
+    for s in range(n_subsets):
+        of_class[:] = 0
+        of_all[:] = 0
+        for i in range(len(y)):
+            cell = 0
+            for a in range(dim):
+                cell = cell * n_bins + codes[subsets[s, a], i]
+            of_class[y[i], cell] += units[i]
+            of_all[cell] += units[i]
+        for c in range(n_classes):
+            largest = 0
+            if dim > 2:
+                for cell in range(n_cells):
+                    largest += max(0, (gain + loss) * of_class[c, cell] - loss * of_all[cell])
+            else:
+                n_first = n_bins if dim == 2 else 1
+                # Sum of the positive cells of each row of the grid, which bounds every box.
+                rest = 0
+                for first in range(n_first):
+                    above[first] = 0
+                    for j in range(n_bins):
+                        cell = first * n_bins + j
+                        value = (gain + loss) * of_class[c, cell] - loss * of_all[cell]
+                        above[first] += max(0, value)
+                    rest += above[first]
+                for first in range(n_first):
+                    if rest <= largest:
+                        break
+                    rest -= above[first]
+                    if above[first] == 0:
+                        continue  # without this row, a box is not worse
+                    sums[:] = 0
+                    for last in range(first, n_first):
+                        for j in range(n_bins):
+                            cell = last * n_bins + j
+                            sums[j] += (gain + loss) * of_class[c, cell] - loss * of_all[cell]
+                        if above[last] == 0:
+                            continue
+                        run = 0
+                        for j in range(n_bins):
+                            run = max(run, 0) + sums[j]
+                            largest = max(largest, run)
+            best[s, c] = largest
+
+
+@allocating
+def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, wrong, potential):
+    """Compute the error of each classifier and the potential of each projection.
+
+    The potential is Σ max(0, gain · C - loss · W) over the cells of a grid, where C and W are
+    the weights of the correctly and of the wrongly classified rows in the cell.
+
+    Parameters
+    ----------
+    answers : (n_subsets, n) int64
+        Predicted class of each row by the classifier of each subset. A first entry of -1 means
+        that there is no classifier.
+    y : (n,) int64
+    units : (n,) int64
+    codes : (n_columns, n) uint8
+        Bin of each row in each column.
+    subsets : (n_subsets, dim) int64
+        Indices of columns in `codes`.
+    n_bins : int
+    gains, losses : (n_max_errors,) int64
+        Multiples of ε and 1 - ε, one pair per value of ε.
+    wrong : (n_subsets,) int64, filled in
+        Weight of the misclassified rows; -1 where there is no classifier.
+    potential : (n_max_errors, n_subsets) int64, filled in
+        -1 where there is no classifier.
+    """
+    n_subsets, dim = subsets.shape
+    cells = n_bins**dim
+    correct_in, wrong_in = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    for s in range(n_subsets):
+        if answers[s, 0] < 0:
+            wrong[s] = -1
+            potential[:, s] = -1
+            continue
+        correct_in[:] = 0
+        wrong_in[:] = 0
+        for i in range(len(y)):
+            cell = 0
+            for a in range(dim):
+                cell = cell * n_bins + codes[subsets[s, a], i]
+            if answers[s, i] == y[i]:
+                correct_in[cell] += units[i]
+            else:
+                wrong_in[cell] += units[i]
+        total = 0
+        for cell in range(cells):
+            total += wrong_in[cell]
+        wrong[s] = total
+        for p in range(len(gains)):
+            value = 0
+            for cell in range(cells):
+                value += max(0, gains[p] * correct_in[cell] - losses[p] * wrong_in[cell])
+            potential[p, s] = value
+
+
+@allocating
+def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
+    """Find the stump with the smallest error for every column.
+
+    A stump with threshold θ predicts the heaviest class among the rows with x ≤ θ, and the
+    heaviest class among the rows with x > θ. With class weights L_c(θ) and R_c(θ), the weight of
+    the correctly classified rows is max_c L_c(θ) + max_c R_c(θ). Adding a row to a side can only
+    raise the maximum to the weight of the row's class, so one pass from each end is enough. Ties
+    go to the lowest threshold. A threshold must beat the best single class.
+
+    Parameters
+    ----------
+    orders : (n_columns, n) int
+        Rows of each column in ascending order of their values.
+    columns : (n_columns, n) float64
+    y : (n,) int
+    units : (n,) int64
+    n_classes : int
+    ends : (n_columns, 2) float64, filled in
+        The largest value on the left and the smallest on the right. Both are infinite if no
+        threshold beats the best single class; all rows are then on the left.
+    classes : (n_columns, 2) int64, filled in
+        Heaviest class on the left and on the right; ties go to the lowest class.
+    wrong : (n_columns,) int64, filled in
+        Weight of the misclassified rows.
+    """
+    n = len(y)
+    weight = np.empty(n_classes, np.int64)
+    suffix = np.empty(n + 1, np.int64)
+    suffix[n] = 0
+    for j in range(len(columns)):
+        weight[:] = 0
+        largest = 0
+        for i in range(n - 1, -1, -1):
+            row = orders[j, i]
+            weight[y[row]] += units[row]
+            largest = max(largest, weight[y[row]])
+            suffix[i] = largest
+        weight[:] = 0
+        largest, best, cut = 0, suffix[0], -1
+        for i in range(n - 1):
+            row = orders[j, i]
+            weight[y[row]] += units[row]
+            largest = max(largest, weight[y[row]])
+            value = largest + suffix[i + 1]
+            if value > best and columns[j, row] < columns[j, orders[j, i + 1]]:
+                best, cut = value, i
+        ends[j, :] = np.inf
+        if cut >= 0:
+            ends[j, 0] = columns[j, orders[j, cut]]
+            ends[j, 1] = columns[j, orders[j, cut + 1]]
+        total = 0
+        for i in range(n):
+            total += units[i]
+        wrong[j] = total - best
+        last = cut if cut >= 0 else n - 1
+        for side in range(2):
+            weight[:] = 0
+            begin, end = (0, last + 1) if side == 0 else (last + 1, n)
+            for i in range(begin, end):
+                row = orders[j, i]
+                weight[y[row]] += units[row]
+            classes[j, side] = np.argmax(weight)
+
+
+@inner
+def _loss(margin, is_logistic):
+    """Loss of the margin m = t·f, with its first and second derivative.
+
+    Squared hinge loss max(0, 1 - m)², or logistic loss log(1 + exp(-m)).
+    """
+    if is_logistic:
+        if margin > 0:
+            e = np.exp(-margin)
+            p = e / (1 + e)
+            return np.log1p(e), -p, p * (1 - p)
+        e = np.exp(margin)
+        p = 1 / (1 + e)
+        return np.log1p(e) - margin, -p, p * (1 - p)
+    gap = 1 - margin
+    if gap <= 0:
+        return 0.0, 0.0, 0.0
+    return gap * gap, -2 * gap, 2.0
+
+
+@inner
+def _objective(w, columns, subset, positive, y, weight, C, is_logistic, gradient, hessian):
+    """½ |w|² + C Σ s·loss(t·(w·x + b)), with gradient and Hessian; b is the last entry of w."""
+    dim = len(subset)
+    gradient[:] = 0
+    hessian[:] = 0
+    total = 0.0
+    for i in range(len(y)):
+        f = w[dim]
+        for a in range(dim):
+            f += w[a] * columns[subset[a], i]
+        sign = 1.0 if y[i] == positive else -1.0
+        value, first, second = _loss(sign * f, is_logistic)
+        s = C * weight[i]
+        total += s * value
+        first *= s * sign
+        second *= s
+        for a in range(dim):
+            x = columns[subset[a], i]
+            gradient[a] += first * x
+            hessian[a, dim] += second * x
+            for b in range(a + 1):
+                hessian[a, b] += second * x * columns[subset[b], i]
+        gradient[dim] += first
+        hessian[dim, dim] += second
+    for a in range(dim):
+        total += 0.5 * w[a] * w[a]
+        gradient[a] += w[a]
+        hessian[a, a] += 1.0
+        hessian[dim, a] = hessian[a, dim]
+        for b in range(a):
+            hessian[b, a] = hessian[a, b]
+    # Keeps the system regular if no row lies inside the margin.
+    hessian[dim, dim] += 1e-8
+    return total
+
+
+@inner
+def _solve(matrix, vector):
+    """Solve a small positive definite system in place by Gaussian elimination."""
+    n = len(vector)
+    for a in range(n):
+        for b in range(a + 1, n):
+            factor = matrix[b, a] / matrix[a, a]
+            for c in range(a, n):
+                matrix[b, c] -= factor * matrix[a, c]
+            vector[b] -= factor * vector[a]
+    for a in range(n - 1, -1, -1):
+        for b in range(a + 1, n):
+            vector[a] -= matrix[a, b] * vector[b]
+        vector[a] /= matrix[a, a]
+
+
+@allocating
+def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, coef):
+    """Fit one-vs-rest linear classifiers for every subset of the columns.
+
+    Parameters
+    ----------
+    columns : (n_columns, n) float64
+        Standardized columns.
+    subsets : (n_subsets, dim) int64
+    y : (n,) int64
+    weight : (n,) float64
+    n_classes : int
+    present : (n_classes,) bool
+        Whether each class has rows; the others are never predicted.
+    C : float
+    is_logistic : bool
+    coef : (n_subsets, n_classes, dim + 1) float64, filled in
+        Weights and intercept of each class. With two classes the first is minus the second.
+    """
+    size = subsets.shape[1] + 1
+    gradient, trial_gradient = np.empty(size), np.empty(size)
+    hessian, trial_hessian = np.empty((size, size)), np.empty((size, size))
+    step, w, trial = np.empty(size), np.empty(size), np.empty(size)
+    for s in range(len(subsets)):
+        subset = subsets[s]
+        for c in range(n_classes):
+            if not present[c]:
+                coef[s, c, :] = 0
+                coef[s, c, size - 1] = -np.inf
+                continue
+            if n_classes == 2 and c == 1 and present[0]:
+                for a in range(size):
+                    coef[s, 1, a] = -coef[s, 0, a]
+                continue
+            w[:] = 0
+            value = _objective(w, columns, subset, c, y, weight, C, is_logistic, gradient, hessian)
+            for _ in range(MAX_STEPS):
+                for a in range(size):
+                    step[a] = gradient[a]
+                _solve(hessian, step)
+                slope = 0.0
+                for a in range(size):
+                    slope += step[a] * gradient[a]
+                if not slope > 1e-10 * (1 + value):
+                    break
+                length = 1.0
+                for _ in range(_HALVINGS):
+                    for a in range(size):
+                        trial[a] = w[a] - length * step[a]
+                    reached = _objective(
+                        trial, columns, subset, c, y, weight, C, is_logistic,
+                        trial_gradient, trial_hessian,
+                    )  # fmt: skip
+                    if reached <= value - 1e-4 * length * slope:
+                        break
+                    length *= 0.5
+                else:
+                    break
+                value = reached
+                w, trial = trial, w
+                gradient, trial_gradient = trial_gradient, gradient
+                hessian, trial_hessian = trial_hessian, hessian
+            coef[s, c, :] = w
+
+
+@compiled
+def linear_answers(columns, subsets, coef, answers):
+    """Predicted class of every row by each linear classifier; ties go to the lower class."""
+    dim = subsets.shape[1]
+    n_classes = coef.shape[1]
+    for s in range(len(subsets)):
+        for i in range(columns.shape[1]):
+            best, answer = -np.inf, 0
+            for c in range(n_classes):
+                f = coef[s, c, dim]
+                for a in range(dim):
+                    f += coef[s, c, a] * columns[subsets[s, a], i]
+                if f > best:
+                    best, answer = f, c
+            answers[s, i] = answer

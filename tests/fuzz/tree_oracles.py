@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExShallow, scan
-from pellucid.tree.sizes import conditions_per_leaf
+from pellucid.tree.measures import conditions_per_leaf
 
 from .exact import nearest_shares, partition_cost, to_float
 from .numbers import is_in_domain

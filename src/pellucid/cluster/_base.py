@@ -29,7 +29,7 @@ from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, val
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.cluster._importances import find_importances
 from pellucid.cluster._transform import CenterDistanceMixin
-from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
+from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, label_text, leaf_rules
 from pellucid.methods import STREAMED, one_of
@@ -45,7 +45,6 @@ from pellucid.tables.validation import (
     rows_without_copy,
 )
 from pellucid.tree import ThresholdTree
-from pellucid.tree.model import TreeModelMixin
 from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import ThresholdStyle
 

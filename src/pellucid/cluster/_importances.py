@@ -8,7 +8,7 @@ from scipy import sparse
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import group_means
 from pellucid.tree import ThresholdTree
-from pellucid.tree.importances import feature_importances
+from pellucid.tree.measures import feature_importances
 
 _CHUNK_ROWS = 2**12
 """Rows that are copied at a time."""

@@ -1,4 +1,4 @@
-"""Exports, plots and reports as methods of models.
+"""Methods of models: exports, plots, reports, and those of scikit-learn's trees.
 
 Only this module offers functions of higher layers. They are imported when they are called.
 """
@@ -6,6 +6,7 @@ Only this module offers functions of higher layers. They are imported when they 
 from __future__ import annotations
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
+    from scipy import sparse
     from sklearn.tree import DecisionTreeClassifier
 
     from pellucid.tables.encoding import Indicator
+    from pellucid.tree import ThresholdTree
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -284,3 +287,56 @@ class EstimatorExportMixin(ExportMixin):
         if "text/html" in bundle and hasattr(self, "tree_"):
             bundle["text/html"] = self.to_html()
         return bundle
+
+
+class TreeModelMixin:
+    """Depth, number of leaves and decision paths, under the names of scikit-learn's trees."""
+
+    tree_: ThresholdTree
+
+    @abstractmethod
+    def _tree_input(self, X: Any) -> Any:
+        """`X` as the matrix that `tree_` takes."""
+
+    def get_depth(self) -> int:
+        """Depth of the tree: the number of splits on the longest path.
+
+        Returns
+        -------
+        int
+            The depth.
+        """
+        return _fitted_tree(self).max_depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves of the tree.
+
+        Returns
+        -------
+        int
+            The number of leaves.
+        """
+        return _fitted_tree(self).n_leaves
+
+    def decision_path(self, X: Any) -> sparse.csr_array:
+        """Nodes that each row passes, as an indicator matrix.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, node_count)
+            Entry (i, j) is 1 if row i passes node j of `tree_`. A row of depth d has d + 1 entries.
+        """
+        return _fitted_tree(self).decision_path(self._tree_input(X))
+
+
+def _fitted_tree(model: TreeModelMixin) -> ThresholdTree:
+    """The tree of a model; an error if it is not fitted."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    return model.tree_

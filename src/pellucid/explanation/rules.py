@@ -210,6 +210,11 @@ def label_text(label: Any) -> str:
     return str(int(label) if is_whole else label)
 
 
+def percent(share: float) -> str:
+    """A share in percent; 100% only if it is exactly 1."""
+    return "100%" if share == 1 else f"{100 * share:.1f}%"
+
+
 def default_names(n_features: int) -> list[str]:
     """Names for columns that have none: x0, x1, ..."""
     return [f"x{i}" for i in range(n_features)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import Rule, label_text, split_condition
+from pellucid.explanation.rules import Rule, label_text, percent, split_condition
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.tables.encoding import Indicator
 
@@ -175,8 +175,3 @@ def _read_nodes(explanation: Explanation) -> list[_InnerNode | _Leaf]:
 def _figures(rule: Rule) -> str:
     rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'} ({percent(rule.share)})"
     return rows if np.isnan(rule.purity) else f"{rows}, {percent(rule.purity)} pure"
-
-
-def percent(share: float) -> str:
-    """A share in percent; 100% only if it is exactly 1."""
-    return "100%" if share == 1 else f"{100 * share:.1f}%"

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import ClusterRule, label_text
-from pellucid.export.flowcharts import percent
+from pellucid.explanation.rules import ClusterRule, label_text, percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.tables.column_formats import PLAIN

@@ -17,8 +17,8 @@ from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight
 from pellucid.tree import ThresholdTree
+from pellucid.tree.measures import conditions_per_leaf, mean_over_leaves
 from pellucid.tree.predictor import canonical_csc
-from pellucid.tree.sizes import conditions_per_leaf, mean_over_leaves
 
 
 def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:

@@ -8,12 +8,11 @@ from pellucid._utils.imports import lazy_attributes
 
 if TYPE_CHECKING:
     from pellucid.plotting.partition import plot_partition
-    from pellucid.plotting.plane import plot_search
     from pellucid.plotting.profile import plot_profile
     from pellucid.plotting.regions import plot_calibration, plot_level, plot_row, plot_score_map
     from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
     from pellucid.plotting.tree import plot_tree
-    from pellucid.plotting.trends import plot_trends
+    from pellucid.plotting.xclusters import plot_search, plot_trends
 
 __all__ = [
     "plot_calibration",
@@ -37,10 +36,10 @@ _MODULES = {
     "plot_profile": "profile",
     "plot_row": "regions",
     "plot_score_map": "regions",
-    "plot_search": "plane",
+    "plot_search": "xclusters",
     "plot_trade_off": "trade_off",
     "plot_tree": "tree",
-    "plot_trends": "trends",
+    "plot_trends": "xclusters",
 }
 
 # Type checkers use the imports above, so that a wrong name is an error.

@@ -22,7 +22,7 @@ from pellucid.scale.problem import ScaleBins, ScaleProblem
 from pellucid.scale.references import Checked, ScanReference
 from pellucid.scale.routing import Routing
 from pellucid.tree import ThresholdTree, TreeBuilder
-from pellucid.tree.importances import feature_importances
+from pellucid.tree.measures import feature_importances
 
 _SAMPLE_ROWS = 4096
 """Rows from which the edges of the bins are chosen. They do not change the tree."""

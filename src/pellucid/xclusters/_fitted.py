@@ -10,14 +10,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.mixins import EstimatorExportMixin
+from pellucid.explanation.mixins import EstimatorExportMixin, TreeModelMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.tables.columns import Columns, dates_as_days
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
-from pellucid.tree.importances import feature_importances
-from pellucid.tree.model import TreeModelMixin
+from pellucid.tree.measures import feature_importances
 from pellucid.xclusters.distances.pairwise import between
 from pellucid.xclusters.distinct_rows import RowGroups
 from pellucid.xclusters.features import accuracy_data

@@ -23,7 +23,7 @@ from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearch
 from pellucid._core.refine.row_sample import row_hashes, sample_problem
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree import LEAF, TreeBuilder
-from pellucid.tree.sizes import conditions_per_leaf
+from pellucid.tree.measures import conditions_per_leaf
 
 WORK = 3e6
 

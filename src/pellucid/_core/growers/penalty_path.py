@@ -12,8 +12,8 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.growing_tree import GrowthResult, grow_greedily
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
+from pellucid.tree.measures import mean_conditions, mean_depth
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
-from pellucid.tree.sizes import mean_conditions, mean_depth
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 RESOLUTION = 1e-6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pellucid.tree import ThresholdTree
-from pellucid.tree.sizes import conditions_per_leaf
+from pellucid.tree.measures import conditions_per_leaf
 
 
 @dataclass(frozen=True)

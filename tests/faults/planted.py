@@ -258,8 +258,8 @@ FAULTS = (
     Fault(
         "smallest gain first (best-first growth)",
         "_core/growers/best_first.py",
-        "heapq.heappush(heap, (-found.gain, True, number, found))",
-        "heapq.heappush(heap, (found.gain, True, number, found))",
+        "heapq.heappush(heap, (-split.gain, True, number, split))",
+        "heapq.heappush(heap, (split.gain, True, number, split))",
         (f"{GROWERS}/test_best_first.py::test_the_leaf_of_the_largest_gain_is_split_next",),
     ),
     Fault(

@@ -119,7 +119,7 @@ def test_distributed_processes_and_a_killed_worker():
         assert_same_tree(ExKMC(reference=centers, n_leaves=9).fit(data), expected)
         killed = []
         model = ExKMC(reference=centers, n_leaves=9)
-        grow = model._grow_partitions
+        grow = model._grow
 
         def kill_then_grow(problem, progress):
             address = next(iter(client.scheduler_info()["workers"]))
@@ -128,6 +128,6 @@ def test_distributed_processes_and_a_killed_worker():
             worker.process.process.kill()
             return grow(problem, progress)
 
-        model._grow_partitions = kill_then_grow
+        model._grow = kill_then_grow
         assert_same_tree(model.fit(data), expected)
         assert killed

@@ -189,7 +189,7 @@ def test_neighbours_are_those_of_all_rows(threshold):
     routing = Routing(*(np.array([number]) for number in (-1, np.nan, -1, -1)))
 
     class _Rows:
-        leaf_of_center = None
+        centers_of_node = None
 
     task = NeighbourTask(
         routing,

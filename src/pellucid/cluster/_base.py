@@ -32,7 +32,7 @@ from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, label_text, leaf_rules
-from pellucid.methods import STREAMED, one_of
+from pellucid.methods import METHODS, STREAMED, one_of
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import Reference, find_reference
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
@@ -137,8 +137,8 @@ class BaseThresholdTree(
         validate_parameters(self)
 
     @abstractmethod
-    def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
-        """Grow the tree for a problem."""
+    def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
+        """Grow the tree for a problem: a `Problem`, or a `ScaleProblem` if the method streams."""
 
     def _max_leaves(self, n_clusters: int) -> int:
         """The number of leaves that the tree may have at most."""
@@ -229,10 +229,8 @@ class BaseThresholdTree(
                 problem, first = make_problem(partitions, scan, reference)
                 n_leaves = self._max_leaves(len(reference.centers))
                 progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
-                builder, leaf_centers = self._grow_partitions(problem, progress)
-                found = summarize(
-                    problem, first, builder, leaf_centers, renames=self._moves_clusters
-                )
+                growth = self._grow(problem, progress)
+                found = summarize(problem, first, growth, renames=self._moves_clusters)
             finally:
                 partitions.close()
         names = np.array(reference.names)
@@ -246,13 +244,15 @@ class BaseThresholdTree(
         if not scan.exact:
             self.scan_gap_ = max(problem.gaps.values(), default=0.0)
         self._set_rules(found.tree, names, found.purity)
+        self._store_growth(problem, growth)
         store_training_data(self)
         warn_of_impure_rules(self.rules_)
         return self
 
     def _check_scan_parameters(self) -> None:
         """Raise an error if the method, or a parameter, cannot be used on a scan."""
-        if type(self)._grow_partitions is BaseThresholdTree._grow_partitions:
+        names = {method.name: method.streams for method in METHODS}
+        if not next((names[c.__name__] for c in type(self).__mro__ if c.__name__ in names), False):
             raise ValueError(
                 f"{type(self).__name__} needs all rows in memory; on a scan, use "
                 f"{one_of(method.name for method in STREAMED.values())}"
@@ -262,10 +262,6 @@ class BaseThresholdTree(
                 f"objective={self._objective!r} needs medians, which cannot be added up over "
                 'batches; use objective="kmeans", or fit on data in memory'
             )
-
-    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
-        """Grow the tree on partitioned data: its builder, and the centers of its leaves."""
-        raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Grow the tree and return the cluster of each row; parameters as in `fit`.
@@ -325,7 +321,7 @@ class BaseThresholdTree(
         """The final tree and the leaf of each row of the problem."""
         return growth.builder.build(), growth.leaf_of_rows
 
-    def _store_growth(self, problem: Problem, growth: GrowthResult) -> None:
+    def _store_growth(self, problem: Any, growth: GrowthResult) -> None:
         """Set the fitted attributes of a method; none by default."""
 
     def _store(

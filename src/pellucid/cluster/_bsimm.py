@@ -95,12 +95,4 @@ class BSIMM(BaseReferenceTree):
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
         search = BeamSearch(self.beam_width, self.n_candidates)
-        return search.grow(Mistakes(problem), self.threshold_style, progress)
-
-    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
-        from pellucid.scale.beam import grow_partitions
-        from pellucid.scale.mistakes import PartitionedMistakes
-
-        search = BeamSearch(self.beam_width, self.n_candidates)
-        criterion = PartitionedMistakes(problem)
-        return grow_partitions(criterion, search, self.threshold_style, progress)
+        return search.grow(problem.criterion(Mistakes), self.threshold_style, progress)

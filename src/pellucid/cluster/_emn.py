@@ -85,11 +85,6 @@ class EMN(BaseReferenceTree):
         )
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
-        return grow(BalancedMistakes(problem), self.search, self.threshold_style, progress)
-
-    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
-        from pellucid.scale.beam import grow_partitions
-        from pellucid.scale.mistakes import PartitionedMistakes
-
-        criterion = PartitionedMistakes(problem, balanced=True)
-        return grow_partitions(criterion, self.search, self.threshold_style, progress)
+        return grow(
+            problem.criterion(BalancedMistakes), self.search, self.threshold_style, progress
+        )

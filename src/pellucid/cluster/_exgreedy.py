@@ -89,11 +89,4 @@ class ExGreedy(BaseReferenceTree):
         )
 
     def _grow(self, problem, progress):
-        return grow(InducedCost(problem), self.search, self.threshold_style, progress)
-
-    def _grow_partitions(self, problem, progress):
-        from pellucid.scale.growth import grow_greedily
-        from pellucid.scale.induced_cost import PartitionedInducedCost
-
-        tree = grow_greedily(PartitionedInducedCost(problem), self.threshold_style, progress)
-        return tree.builder, tree.leaf_centers
+        return grow(problem.criterion(InducedCost), self.search, self.threshold_style, progress)

@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._core.growers.growing_tree import StartTree
 from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
@@ -111,35 +110,8 @@ class ExKMC(BaseReferenceTree):
         n_leaves = self._max_leaves(problem.n_clusters)
         self._check_base(None if base is None else base.tree, problem.n_features, n_leaves)
         return grow_best_first(
-            SurrogateCost(problem), self.threshold_style, progress, n_leaves, base
+            problem.criterion(SurrogateCost), self.threshold_style, progress, n_leaves, base
         )
-
-    def _grow_partitions(self, problem, progress):
-        from pellucid.scale.best_first import grow_best_first
-        from pellucid.scale.surrogate_cost import PartitionedSurrogateCost
-
-        base = self._find_scan_base(problem, progress)
-        n_leaves = self._max_leaves(len(problem.centers))
-        self._check_base(base, problem.n_features, n_leaves)
-        criterion = PartitionedSurrogateCost(problem)
-        tree = grow_best_first(criterion, self.threshold_style, progress, n_leaves, base)
-        self._store_stages(tree.builder, tree.gains, sum(tree.costs), problem.cost_unit)
-        return tree.builder, None
-
-    def _find_scan_base(self, problem: Any, progress: Progress) -> ThresholdTree | None:
-        if self.base is None or isinstance(self.base, ThresholdTree):
-            return self.base
-        if hasattr(self.base, "tree_"):
-            return self.base.tree_
-        base = IMM(threshold_style=self.threshold_style) if self.base == "imm" else self.base
-        validate_parameters(base)
-        base = clone(base)
-        base._check_scan_parameters()
-        builder, leaf_centers = base._grow_partitions(problem, progress)
-        if leaf_centers is not None:
-            for leaf, centers in leaf_centers.items():
-                builder.set_cluster(leaf, int(centers[0]))
-        return builder.build()
 
     def _check_base(self, base: ThresholdTree | None, n_features: int, n_leaves: int) -> None:
         if base is not None and base.n_features != n_features:
@@ -151,7 +123,7 @@ class ExKMC(BaseReferenceTree):
                 f"n_leaves={n_leaves} is less than the {smallest} leaves of the base tree"
             )
 
-    def _find_base(self, problem: Problem, progress: Progress) -> StartTree | None:
+    def _find_base(self, problem: Any, progress: Progress) -> StartTree | None:
         if self.base is None:
             return None
         if isinstance(self.base, ThresholdTree):
@@ -161,13 +133,14 @@ class ExKMC(BaseReferenceTree):
         base = IMM(threshold_style=self.threshold_style) if self.base == "imm" else self.base
         validate_parameters(base)
         base = clone(base)
-        return StartTree(*base._finish(problem, base._grow(problem, progress)))
+        if problem.is_in_memory:
+            return StartTree(*base._finish(problem, base._grow(problem, progress)))
+        base._check_scan_parameters()
+        return StartTree(base._grow(problem, progress).builder.build())
 
     def _store_growth(self, problem, growth):
-        final = sum(map(SurrogateCost(problem).cost, growth.leaves.values()))
-        self._store_stages(growth.builder, growth.gains, final, problem.cost_unit)
-
-    def _store_stages(self, builder: Any, gains: list[Any], final: int, unit: float) -> None:
+        final = sum(map(problem.criterion(SurrogateCost).cost, growth.leaves.values()))
+        builder, gains, unit = growth.builder, growth.gains, problem.cost_unit
         n_base = len(builder.splits) - len(gains)
         self._builder, self._stages = builder, range(n_base, len(builder.splits) + 1)
         # Whole units, so the steps back from the final cost are exact.

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
+from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import (
@@ -174,6 +175,8 @@ class ExplainableKMeans(BaseThresholdTree):
         return n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
+        if not problem.is_in_memory:
+            return self._grow_on_sample(problem)
         progress = Progress("ExplainableKMeans: trees", self._n_trees(problem), self.verbose)
         rank, found = self._ranking(_reference_cost(problem)), []
         for posed in self._problems(problem, self._n_references()):
@@ -255,7 +258,8 @@ class ExplainableKMeans(BaseThresholdTree):
         del self.labels_, self.reference_labels_
         return self
 
-    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
+    def _grow_on_sample(self, problem: Any) -> GrowthResult:
+        """The tree of a sample that is the best one for all rows."""
         from pellucid.scale.sampling import value_sample
         from pellucid.scale.tree_costs import RowStatisticsTask, evaluate_trees
 
@@ -285,7 +289,8 @@ class ExplainableKMeans(BaseThresholdTree):
             size = weighted_average_explanation_size(values[position].tree)
             return -values[position].between_ss / whole + self._penalty * size, size
 
-        return TreeBuilder.from_tree(ranked[min(range(len(ranked)), key=rank_of_all)]), None
+        best = ranked[min(range(len(ranked)), key=rank_of_all)]
+        return GrowthResult(TreeBuilder.from_tree(best), [], {})
 
     def _n_references(self) -> int:
         if self.reference is not None or self._has_labels:

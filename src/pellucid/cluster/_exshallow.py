@@ -102,16 +102,8 @@ class ExShallow(BaseReferenceTree):
         )
 
     def _grow(self, problem, progress):
-        criterion = InducedCost(problem, self.depth_penalty)
+        criterion = problem.criterion(InducedCost, self.depth_penalty)
         return grow(criterion, self.search, self.threshold_style, progress)
-
-    def _grow_partitions(self, problem, progress):
-        from pellucid.scale.growth import grow_greedily
-        from pellucid.scale.induced_cost import PartitionedInducedCost
-
-        criterion = PartitionedInducedCost(problem, self.depth_penalty)
-        tree = grow_greedily(criterion, self.threshold_style, progress)
-        return tree.builder, tree.leaf_centers
 
     def path(
         self,

@@ -95,11 +95,4 @@ class IMM(BaseReferenceTree):
         )
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
-        return grow(Mistakes(problem), self.search, self.threshold_style, progress)
-
-    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
-        from pellucid.scale.beam import grow_partitions
-        from pellucid.scale.mistakes import PartitionedMistakes
-
-        criterion = PartitionedMistakes(problem)
-        return grow_partitions(criterion, self.search, self.threshold_style, progress)
+        return grow(problem.criterion(Mistakes), self.search, self.threshold_style, progress)

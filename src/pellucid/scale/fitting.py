@@ -8,21 +8,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.criteria.mistakes import BalancedMistakes, Mistakes
+from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.data.arrays import MAX_COPIES
 from pellucid._core.data.binning import Quantizer
 from pellucid._core.data.dataset import unit_of_moments
 from pellucid._core.data.moments import GroupMoments, bring_to_means
+from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
 from pellucid.metrics.trees import match_clusters
 from pellucid.scale.batches import Batch, Encoder, RawBatch, WeightUnits
 from pellucid.scale.column_loops import moments_of_groups, moments_of_some
-from pellucid.scale.partitions import ExactTask, Partitions
+from pellucid.scale.induced_cost import PartitionedInducedCost
+from pellucid.scale.mistakes import PartitionedBalancedMistakes, PartitionedMistakes
+from pellucid.scale.partitions import Partitions
 from pellucid.scale.problem import ScaleBins, ScaleProblem
 from pellucid.scale.references import Checked, ScanReference
 from pellucid.scale.routing import Routing
+from pellucid.scale.surrogate_cost import PartitionedSurrogateCost
+from pellucid.scale.tasks import CountTask
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.measures import feature_importances
+
+BATCH_CRITERIA = {
+    Mistakes: PartitionedMistakes,
+    BalancedMistakes: PartitionedBalancedMistakes,
+    InducedCost: PartitionedInducedCost,
+    SurrogateCost: PartitionedSurrogateCost,
+}
+"""Criteria in memory, and those of the same formula on batches."""
 
 _SAMPLE_ROWS = 4096
 """Rows from which the edges of the bins are chosen. They do not change the tree."""
@@ -139,29 +155,10 @@ def make_problem(
     )
     unit = unit_of_moments(centers, first.moments)
     per_row = 1.0 if units.are_integers else first.n_units / first.n_rows
-    problem = ScaleProblem(partitions, encoder, centers, bins, unit, per_row, is_exact=scan.exact)
+    problem = ScaleProblem(
+        partitions, encoder, centers, bins, unit, per_row, scan.exact, BATCH_CRITERIA
+    )
     return problem, first
-
-
-@dataclass(frozen=True)
-class CountTask(ExactTask):
-    """Rows and weights of the leaves."""
-
-    routing: Routing
-    n_clusters: int
-
-    def __call__(self, batch: Batch) -> np.ndarray:
-        """Numbers of rows, and units of weight, by leaf and own center."""
-        from pellucid.scale.kernels import count_by_leaf
-
-        leaf = self.routing.leaves(batch)
-        counts = np.zeros((2, len(self.routing.left), self.n_clusters), dtype=np.int64)
-        count_by_leaf(batch.starts, leaf, batch.weights.units, counts)
-        return counts
-
-    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Those of two batches."""
-        return first + second
 
 
 @dataclass(frozen=True)
@@ -269,8 +266,7 @@ class ScanSummary(NamedTuple):
 def summarize(
     problem: ScaleProblem,
     first: FirstSums,
-    builder: TreeBuilder,
-    leaf_centers: dict[int, np.ndarray] | None,
+    growth: GrowthResult,
     renames: bool = False,
 ) -> ScanSummary:
     """Clusters, counts and costs of a grown tree, by two passes.
@@ -279,17 +275,17 @@ def summarize(
     ----------
     problem : ScaleProblem
     first : FirstSums
-    builder : TreeBuilder
-    leaf_centers : dict of int to ndarray, optional
-        Reference centers of each leaf, which then define its cluster; otherwise the builder does.
+    growth : GrowthResult
     renames : bool
         Whether clusters are renamed so that most weight is in its reference cluster.
     """
-    k, leaves, nodes = len(problem.centers), builder.leaves, builder.nodes
+    builder, k = growth.builder, problem.n_clusters
+    leaves, nodes = builder.leaves, builder.nodes
     counts, units = problem.map(CountTask(Routing.of(builder), k))
-    if leaf_centers is not None:
-        for leaf, centers in leaf_centers.items():
+    for leaf, node in growth.leaves.items():
+        if nodes[leaf].cluster < 0:
             # Of several centers that no split separates, the one with most weight.
+            centers = node.rows.centers
             builder.set_cluster(leaf, int(centers[units[leaf, centers].argmax()]))
     if renames:
         table = np.zeros((k, k), dtype=np.int64)

@@ -9,13 +9,16 @@ such an edge separates from their nearest center.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from typing import Any
 
 import numpy as np
 
+from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.induced_cost import excess_at_edges
 from pellucid._core.criteria.mistake_scans import EdgeSums, ObjectiveTerms
 from pellucid.scale.columns import FineColumn
+from pellucid.scale.criterion import BatchCriterion, BatchNode
 from pellucid.scale.induced_excess import ExcessRequest, ExcessSums, InducedCostTask
 from pellucid.scale.induced_rows import (
     LEFT,
@@ -27,8 +30,7 @@ from pellucid.scale.induced_rows import (
     NodeMargins,
 )
 from pellucid.scale.node_search import Judgement, Search, search_node
-from pellucid.scale.problem import OpenNode, ScaleProblem
-from pellucid.scale.routing import Routing
+from pellucid.scale.problem import ScaleProblem
 
 _NEVER = 2**61
 """More than any amount."""
@@ -39,7 +41,7 @@ and the factor from the ratio of one node to the guess for the next one.
 """
 
 
-class PartitionedInducedCost:
+class PartitionedInducedCost(BatchCriterion[None]):
     """Best splits by induced cost and expected depth; see `InducedCost`.
 
     Parameters
@@ -49,29 +51,27 @@ class PartitionedInducedCost:
         λ of the ExShallow paper.
     """
 
-    has_passive_rows = False
     task = InducedCostTask
-    problem: ScaleProblem
-    depth_penalty: float
 
     def __init__(self, problem: ScaleProblem, depth_penalty: float = 0.0) -> None:
-        self.problem, self.depth_penalty = problem, float(depth_penalty)
+        super().__init__(problem)
+        self.depth_penalty = float(depth_penalty)
         self.ratio = _FIRST_RATIO
         self._last: InducedStep | None = None
         self._active: NodeMargins | None = None
 
-    def row_sums(self, nodes: Sequence[OpenNode]) -> InducedCostRows:
+    def row_sums(self, nodes: Sequence[Node[None]]) -> InducedCostRows:
         """What is summed over the rows of some nodes."""
         problem = self.problem
         infos = {
-            node.number: NodeCenters.of(node.centers, problem.bins.center_code, problem.n_bins)
+            node.rows.number: NodeCenters.of(
+                node.rows.centers, problem.bins.center_code, problem.n_bins
+            )
             for node in nodes
         }
         return InducedCostRows(infos, problem.centers, problem.cost_unit)
 
-    def searches(
-        self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
-    ) -> dict[int, Search]:
+    def searches(self, nodes: Sequence[Node[None]], routing: Any, n: int = 1) -> dict[int, Search]:
         """Searches for the best split of nodes with several centers, after one pass.
 
         The nodes must be those of the last call or below them.
@@ -88,10 +88,10 @@ class PartitionedInducedCost:
             node.number: self._search(
                 node, self._active.take(node.centers).plus(found.passive[node.number])
             )
-            for node in nodes
+            for node in (node.rows for node in nodes)
         }
 
-    def _search(self, node: OpenNode, sums: NodeMargins) -> Search:
+    def _search(self, node: BatchNode, sums: NodeMargins) -> Search:
         coordinates = self.problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if len(features):
@@ -108,7 +108,7 @@ class _InducedCostSearch:
     def __init__(
         self,
         criterion: PartitionedInducedCost,
-        node: OpenNode,
+        node: BatchNode,
         sums: NodeMargins,
         features: np.ndarray,
         min_weight: float,

@@ -86,13 +86,13 @@ class InducedCostTask(ExactTask):
 
     def _pick(self, batch: Batch, found: list[Any]) -> list[PickedRows]:
         """Rows whose costs are needed, by request; the excess of the others is added."""
-        criterion, leaf = self.criterion, self.routing.leaves(batch)
+        criterion, members = self.criterion, self.routing.members(batch)
         picked = []
         for request, sums in zip(self.requests, found):
             if isinstance(request, PartRequest):
-                rows = criterion.select(batch, request, leaf)
+                rows = criterion.select(batch, request, members)
             else:
-                rows = self._add_margins(batch, request, leaf, sums)
+                rows = self._add_margins(batch, request, members.leaf, sums)
             picked.append(batch.pick(rows, request.feature, for_costs=True))
         return picked
 

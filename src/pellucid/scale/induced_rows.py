@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -180,7 +180,7 @@ class InducedCostRows:
     infos: dict[int, NodeCenters]
     centers: np.ndarray
     cost_unit: float
-    leaf_of_center: None = None  # all rows count
+    centers_of_node: None = None  # all rows count
     needs_costs: bool = True
 
     @property
@@ -191,9 +191,9 @@ class InducedCostRows:
             homes[info.centers] = node
         return homes
 
-    def select(self, batch: Batch, request: PartRequest, leaf: np.ndarray) -> np.ndarray:
+    def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
         """All rows of the node of a request in its bins."""
-        return rows_in_bins(batch, request, leaf)
+        return rows_in_bins(batch, request, members)
 
     def n_channels(self, node: int) -> int:
         """Excess to the right and to the left, and weight."""

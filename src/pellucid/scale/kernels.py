@@ -23,7 +23,7 @@ def route_node(node, left, right, values, threshold, out):
 def find_neighbours(leaf, labels, members, request_of_leaf, columns, feature, threshold, out):
     """out[r] = minus the largest value up to threshold[r], and the least above it, in a leaf.
 
-    request_of_leaf[leaf, 0] is the request of a leaf. Only rows that count are used: `members` is
+    request_of_leaf[leaf] is the request of a leaf. Only rows that count are used: `members` is
     (kind, leaf_of_center), where the kind is one of `pellucid.scale.members`. The last line of
     `out` is for rows of no request.
     """
@@ -33,7 +33,7 @@ def find_neighbours(leaf, labels, members, request_of_leaf, columns, feature, th
     for i in range(np.uint64(len(leaf))):
         is_own = np.uint64(leaf_of_center[np.uint64(labels[i])] == leaf[i])
         is_member = takes_all | (is_own ^ takes_passive)
-        r = request_of_leaf[np.uint64(leaf[i]), 0] if is_member == one else unused
+        r = request_of_leaf[np.uint64(leaf[i])] if is_member == one else unused
         value = np.float64(columns[feature[r], i])
         is_left = value <= threshold[r]
         side, key = np.uint64(not is_left), -value if is_left else value

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.mistake_scans import MistakeScan, StoredSums
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import FineColumn, PartRequest
+from pellucid.scale.criterion import BatchCriterion, BatchNode
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.partitions import ExactTask
-from pellucid.scale.problem import OpenNode, ScaleProblem
-from pellucid.scale.routing import Routing
-from pellucid.scale.tasks import PartSumsTask, rows_in_bins
+from pellucid.scale.problem import ScaleProblem
+from pellucid.scale.routing import OverlapRouting, Routing
+from pellucid.scale.tasks import rows_in_bins
+
+_HISTOGRAM_BYTES = 2**28
+"""Bytes of the histograms of overlapping nodes that are counted in one pass."""
 
 
 @dataclass(frozen=True)
@@ -26,29 +31,41 @@ class CenterRows:
     Attributes
     ----------
     leaf_of_center : ndarray of shape (n_clusters,)
-        The leaf that holds each center; -1 for centers in no open node.
-    centers : dict of int to ndarray
-        Centers of each node.
+        The leaf that holds each center, unless nodes overlap; -1 for centers in no open node.
+    centers_of_node : dict of int to ndarray
     """
 
     leaf_of_center: np.ndarray
-    centers: dict[int, np.ndarray]
+    centers_of_node: dict[int, np.ndarray]
     needs_costs: bool = False
 
-    def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
+    @classmethod
+    def of(cls, nodes: Sequence[Node[Any]], n_clusters: int) -> CenterRows:
+        """Those of some nodes."""
+        leaf_of_center = np.full(n_clusters, -1, dtype=np.int32)
+        for node in nodes:
+            leaf_of_center[node.rows.centers] = node.rows.number
+        return cls(leaf_of_center, {node.rows.number: node.rows.centers for node in nodes})
+
+    def place(self, node: int) -> np.ndarray:
+        """The place of each center among those of a node; -1 for the others."""
+        place, centers = np.full(len(self.leaf_of_center), -1), self.centers_of_node[node]
+        place[centers] = np.arange(len(centers))
+        return place
+
+    def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
         """Active rows of the node of a request in its bins."""
-        rows = rows_in_bins(batch, request, leaf)
-        return rows[self.leaf_of_center.take(batch.labels_of(rows)) == request.node]
+        rows = rows_in_bins(batch, request, members)
+        return rows[self.place(request.node)[batch.labels_of(rows)] >= 0]
 
     def n_channels(self, node: int) -> int:
         """One sum per center."""
-        return len(self.centers[node])
+        return len(self.centers_of_node[node])
 
     def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
         """Weight of each row in the channel of its own center."""
-        place = np.searchsorted(self.centers[node], rows.labels)
-        terms = np.zeros((rows.n_rows, len(self.centers[node])), dtype=np.int64)
-        terms[np.arange(rows.n_rows), place] = rows.weights.units
+        terms = np.zeros((rows.n_rows, self.n_channels(node)), dtype=np.int64)
+        terms[np.arange(rows.n_rows), self.place(node)[rows.labels]] = rows.weights.units
         return terms
 
 
@@ -124,43 +141,80 @@ class MistakeHistogramTask(ExactTask):
         return first + second
 
 
-class PartitionedMistakes:
-    """Best splits by mistakes, divided by the smaller number of centers if `balanced`.
+@dataclass(frozen=True)
+class OverlapHistogramTask(ExactTask):
+    """Weight of the active rows of overlapping nodes by column, own center and bin."""
+
+    routing: OverlapRouting
+    rows: CenterRows
+    n_bins: int
+
+    def __call__(self, batch: Batch) -> dict[int, np.ndarray]:
+        """By node, weights: (n_features, n_centers, n_bins), int64."""
+        from pellucid._core.kernels.mistakes import hist_dense
+
+        features, found = np.arange(batch.n_features), {}
+        members = self.routing.members(batch)
+        for number in self.rows.centers_of_node:
+            rows = members.rows(number)
+            group = self.rows.place(number)[batch.labels_of(rows)]
+            rows, group = rows[group >= 0], group[group >= 0].astype(np.int32)
+            shape = batch.n_features, self.rows.n_channels(number), self.n_bins
+            found[number] = out = np.zeros(shape, dtype=np.int64)
+            hist_dense(features, batch.codes, rows, group, batch.weights.units_of(rows), out)
+        return found
+
+    def merge(self, first: dict[Any, Any], second: dict[Any, Any]) -> dict[int, np.ndarray]:
+        """Weights of two batches."""
+        return {number: first[number] + second[number] for number in first}
+
+
+class PartitionedMistakes(BatchCriterion[None]):
+    """Best splits by mistakes; see `pellucid._core.criteria.mistakes`.
 
     Parameters
     ----------
     problem : ScaleProblem
-    balanced : bool
-        EMN instead of IMM.
     """
 
     has_passive_rows = True
-    task = PartSumsTask
-    problem: ScaleProblem
-    balanced: bool
 
-    def __init__(self, problem: ScaleProblem, balanced: bool = False) -> None:
-        self.problem, self.balanced = problem, balanced
+    def __init__(self, problem: ScaleProblem) -> None:
+        super().__init__(problem)
         self._last: _GrowthStep | None = None
         self._histogram = np.empty(0, dtype=np.int64)
 
-    def row_sums(self, nodes: Sequence[OpenNode]) -> CenterRows:
+    def row_sums(self, nodes: Sequence[Node[None]]) -> CenterRows:
         """Which rows count in some nodes."""
-        leaf_of_center = np.full(len(self.problem.centers), -1, dtype=np.int32)
-        for node in nodes:
-            leaf_of_center[node.centers] = node.number
-        return CenterRows(leaf_of_center, {node.number: node.centers for node in nodes})
+        return CenterRows.of(nodes, self.problem.n_clusters)
 
-    def searches(
-        self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
-    ) -> dict[int, Search]:
+    def searches(self, nodes: Sequence[Node[None]], routing: Any, n: int = 1) -> dict[int, Search]:
         """Searches for the n best splits of nodes with several centers, after one pass."""
-        step = _GrowthStep(routing, self.row_sums(nodes))
-        self._count(step)
-        return {
-            node.number: self.search(node, self._histogram.take(node.centers, axis=1), n)
-            for node in nodes
-        }
+        rows = self.row_sums(nodes)
+        if routing.overlaps:
+            found = self.problem.map(OverlapHistogramTask(routing, rows, self.problem.n_bins))
+        else:
+            self._count(_GrowthStep(routing, rows))
+            found = {
+                number: self._histogram.take(centers, axis=1)
+                for number, centers in rows.centers_of_node.items()
+            }
+        return {n_.rows.number: self._search(n_.rows, found[n_.rows.number], n) for n_ in nodes}
+
+    def groups(self, nodes: Sequence[Node[None]]) -> Iterator[Sequence[Node[None]]]:
+        """Nodes whose histograms are counted in one pass: all, unless they overlap."""
+        if not self.routing(nodes).overlaps:
+            yield nodes
+            return
+        n_bytes, group = 0, list[Node[None]]()
+        for node in nodes:
+            size = 8 * self.problem.n_features * self.problem.n_bins * len(node.rows.centers)
+            if group and n_bytes + size > _HISTOGRAM_BYTES:
+                yield group
+                group, n_bytes = [], 0
+            group.append(node)
+            n_bytes += size
+        yield group
 
     def _count(self, step: _GrowthStep) -> None:
         """Update the histogram of the active rows: those that a split separated are subtracted."""
@@ -169,16 +223,18 @@ class PartitionedMistakes:
         self._histogram = found if last is None else self._histogram - found
         self._last = step
 
-    def search(self, node: OpenNode, histogram: np.ndarray, n: int) -> Search:
+    def divisor(self, n_centers: int) -> np.ndarray:
+        """What the mistakes of a split are divided by, for each gap between centers."""
+        return np.ones(n_centers - 1)
+
+    def _search(self, node: BatchNode, histogram: np.ndarray, n: int) -> Search:
         """The search for the n best splits of a node, given its histogram by own center."""
         problem, bins = self.problem, self.problem.bins
         coordinates = problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if not len(features):
             return []
-        n_centers = len(node.centers)
-        n_left = np.arange(1, n_centers)
-        divisor = np.minimum(n_left, n_centers - n_left) if self.balanced else np.ones(len(n_left))
+        divisor = self.divisor(len(node.centers))
         by_center = bins.center_code.take(node.centers, axis=1)
         sums = StoredSums.of_histogram(histogram, by_center)
         scan = MistakeScan(bins.inside, sums, np.sort(by_center, axis=1))
@@ -209,3 +265,12 @@ class PartitionedMistakes:
         if node.number in problem.gaps:
             problem.gaps[node.number] /= per_weight
         return [split._replace(objective=split.objective / per_weight) for split in splits]
+
+
+class PartitionedBalancedMistakes(PartitionedMistakes):
+    """Mistakes divided by the smaller number of centers (EMN)."""
+
+    def divisor(self, n_centers: int) -> np.ndarray:
+        """The smaller number of centers on a side."""
+        n_left = np.arange(1, n_centers)
+        return np.minimum(n_left, n_centers - n_left)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,26 +21,6 @@ class ScaleBins(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OpenNode:
-    """A leaf of a growing tree that may be split.
-
-    Attributes
-    ----------
-    number : int
-        Number of the builder.
-    centers : ndarray of int
-        Reference centers of the node, ascending.
-    cut_left, cut_right : frozenset of int
-        Features of which a split above sent this node to the left (right).
-    """
-
-    number: int
-    centers: np.ndarray
-    cut_left: frozenset[int] = frozenset()
-    cut_right: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
 class ScaleProblem:
     """The data in partitions, and the clustering to be explained.
 
@@ -55,11 +36,14 @@ class ScaleProblem:
         Units of weight that count as one row, as in `Weights`.
     is_exact : bool
         Whether thresholds inside bins are searched.
+    criteria : mapping
+        Classes of criteria in memory to those on batches.
     gaps : dict of int to float
         If they are not: by node, the objective of the best edge less a lower bound of all
         thresholds.
     """
 
+    is_in_memory = False
     partitions: Partitions
     encoder: Encoder
     centers: np.ndarray
@@ -67,12 +51,18 @@ class ScaleProblem:
     cost_unit: float = 1.0
     units_per_row: float = 1.0
     is_exact: bool = True
+    criteria: Mapping[type[Any], Callable[..., Any]] = field(default_factory=dict)
     gaps: dict[int, float] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
         return self.centers.shape[1]
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of reference centers."""
+        return len(self.centers)
 
     @property
     def n_bins(self) -> int:
@@ -83,6 +73,10 @@ class ScaleProblem:
     def weight_units(self) -> WeightUnits:
         """How weights become integers."""
         return self.encoder.weight_units
+
+    def criterion(self, kind: type[Any], *parameters: Any) -> Any:
+        """The criterion of a kind for this problem, given its form in memory."""
+        return self.criteria[kind](self, *parameters)
 
     def map(self, task: Task) -> Any:
         """Merged results of a task over all batches."""

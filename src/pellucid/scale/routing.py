@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid._core.data.arrays import order_by
 from pellucid.scale.batches import Batch
-from pellucid.tree import TreeBuilder
+from pellucid.tree import ThresholdTree, TreeBuilder
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Routing:
     threshold: np.ndarray
     left: np.ndarray
     right: np.ndarray
+    overlaps = False
+
+    def members(self, batch: Batch) -> LeafMembers:
+        """Which rows are in which node."""
+        return LeafMembers(batch, self.leaves(batch))
 
     @classmethod
     def of(cls, builder: TreeBuilder) -> Routing:
@@ -78,6 +84,154 @@ class Routing:
             np.array_equal(getattr(self, name)[:n][was_split], getattr(last, name)[was_split])
             for name in ("feature", "threshold", "left", "right")
         )
+
+
+class LeafMembers(NamedTuple):
+    """Rows of a batch by leaf.
+
+    Attributes
+    ----------
+    batch : Batch
+    leaf : ndarray of shape (n_rows,)
+    """
+
+    batch: Batch
+    leaf: np.ndarray
+
+    def between(self, node: int, feature: int, first: int, last: int) -> np.ndarray:
+        """Rows of a node in the bins first .. last of a column, ascending.
+
+        NumPy compares many codes at once.
+        """
+        codes, number = self.batch.codes[feature], self.batch.codes.dtype.type
+        # Smaller codes wrap around.
+        is_inside = codes - number(first) <= number(last - first)
+        return (is_inside & (self.leaf == node)).nonzero()[0].astype(np.int32)
+
+
+class Side(NamedTuple):
+    """How the rows of a node differ from those of its parent.
+
+    Attributes
+    ----------
+    parent : int
+        -1 for the root.
+    feature : int
+    threshold : float
+    is_left : bool
+    """
+
+    parent: int = -1
+    feature: int = -1
+    threshold: float = np.nan
+    is_left: bool = True
+
+
+@dataclass(frozen=True)
+class OverlapRouting:
+    """The conditions of nodes that overlap, since some of them were split in several ways.
+
+    A row is not in one leaf, but in all nodes whose conditions it meets.
+
+    Attributes
+    ----------
+    sides : dict of int to Side
+        Of some nodes and all of their ancestors.
+    """
+
+    sides: dict[int, Side]
+    overlaps = True
+
+    def members(self, batch: Batch) -> OverlapMembers:
+        """Which rows are in which node."""
+        return OverlapMembers(self.sides, batch)
+
+
+class OverlapMembers:
+    """Rows of a batch by node, found when they are needed.
+
+    Parameters
+    ----------
+    sides : dict of int to Side
+    batch : Batch
+    """
+
+    def __init__(self, sides: dict[int, Side], batch: Batch) -> None:
+        self._sides, self._batch = sides, batch
+        self._rows: dict[int, np.ndarray] = {}
+
+    def rows(self, number: int) -> np.ndarray:
+        """Rows of a node, ascending."""
+        path = []
+        while number not in self._rows and self._sides[number].parent >= 0:
+            path.append(number)
+            number = self._sides[number].parent
+        if number not in self._rows:
+            self._rows[number] = np.arange(self._batch.n_rows, dtype=np.int32)
+        rows = self._rows[number]
+        for child in reversed(path):
+            side = self._sides[child]
+            values = self._batch.columns[side.feature].take(rows)
+            is_left = values <= side.threshold
+            rows = self._rows[child] = rows[is_left == side.is_left]
+        return rows
+
+    def between(self, node: int, feature: int, first: int, last: int) -> np.ndarray:
+        """Rows of a node in the bins first .. last of a column, ascending."""
+        rows = self.rows(node)
+        codes = self._batch.codes[feature].take(rows)
+        return rows[(codes >= first) & (codes <= last)]
+
+
+class GrownNodes:
+    """All nodes of a growing tree, or of several trees that share nodes.
+
+    Parameters
+    ----------
+    start : ThresholdTree, optional
+        Its nodes keep their numbers. Default: the root alone, number 0.
+    """
+
+    def __init__(self, start: ThresholdTree | None = None) -> None:
+        self._sides, self._overlap = {0: Side()}, False
+        self._children: dict[int, tuple[int, int]] = {}
+        if start is not None:
+            for parent, node in enumerate(TreeBuilder.from_tree(start).nodes):
+                if node.left >= 0:
+                    self._link(parent, node.feature, node.threshold, (node.left, node.right))
+
+    def _link(self, parent: int, feature: int, threshold: float, pair: tuple[int, int]) -> None:
+        self._children[parent] = pair
+        for child, is_left in zip(pair, (True, False)):
+            self._sides[child] = Side(parent, feature, threshold, is_left)
+
+    def divide(self, number: int, feature: int, threshold: float) -> tuple[int, int]:
+        """The numbers of the children of a split. A node may be split in several ways."""
+        self._overlap |= number in self._children
+        pair = len(self._sides), len(self._sides) + 1
+        self._link(number, feature, threshold, pair)
+        return pair
+
+    def routing(self, numbers: Sequence[int]) -> Routing | OverlapRouting:
+        """Where the rows of some nodes are."""
+        if self._overlap:
+            sides: dict[int, Side] = {}
+            for number in numbers:
+                while number >= 0 and number not in sides:
+                    sides[number] = self._sides[number]
+                    number = sides[number].parent
+            return OverlapRouting(sides)
+        return self.leaf_routing()
+
+    def leaf_routing(self) -> Routing:
+        """Where the rows of all leaves are, if no node was split in several ways."""
+        assert not self._overlap
+        n = len(self._sides)
+        feature, left, right = np.full((3, n), -1, dtype=np.intp)
+        threshold = np.full(n, np.nan)
+        for parent, (left[parent], right[parent]) in self._children.items():
+            _, feature[parent], threshold[parent], _ = self._sides[int(left[parent])]
+        return Routing(feature, threshold, left, right)
 
 
 def rows_by_leaf(leaf: np.ndarray, numbers: Sequence[int]) -> dict[int, np.ndarray]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid._core.criteria.surrogate_search import scan_sums
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import FineColumn, PartRequest
+from pellucid.scale.criterion import BatchCriterion, BatchNode
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.partitions import ExactTask
-from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.routing import Routing, rows_by_leaf
-from pellucid.scale.tasks import ColumnRangeTask, rows_in_bins
+from pellucid.scale.tasks import ColumnRangeTask, CountTask, rows_in_bins
 
 
 class LeafSums(NamedTuple):
@@ -72,12 +73,12 @@ class LossRows:
 
     centers: np.ndarray
     cost_unit: float
-    leaf_of_center: None = None  # all rows count
+    centers_of_node: None = None  # all rows count
     needs_costs: bool = True
 
-    def select(self, batch: Batch, request: PartRequest, leaf: np.ndarray) -> np.ndarray:
+    def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
         """All rows of the node of a request in its bins."""
-        return rows_in_bins(batch, request, leaf)
+        return rows_in_bins(batch, request, members)
 
     def n_channels(self, node: int) -> int:
         """One sum per center."""
@@ -141,7 +142,14 @@ class LossTask(ExactTask):
         return {n: LeafSums(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
 
 
-class PartitionedSurrogateCost:
+@dataclass
+class LeafState:
+    """What is stored about a node: its sums."""
+
+    sums: LeafSums
+
+
+class PartitionedSurrogateCost(BatchCriterion[LeafState]):
     """Best splits by surrogate cost; see `pellucid._core.criteria.surrogate_cost`.
 
     Parameters
@@ -149,17 +157,75 @@ class PartitionedSurrogateCost:
     problem : ScaleProblem
     """
 
-    row_sums: LossRows
+    separates_centers = False
 
-    def __init__(self, problem: ScaleProblem) -> None:
-        self.problem = problem
-        self.row_sums = LossRows(problem.centers, problem.cost_unit)
+    def row_sums(self, nodes: Sequence[Node[LeafState]] = ()) -> LossRows:
+        """Losses of all rows."""
+        return LossRows(self.problem.centers, self.problem.cost_unit)
 
-    def sums(self, leaves: list[int], routing: Routing) -> dict[int, LeafSums]:
+    def cluster(self, node: Node[LeafState]) -> int:
+        """The center with the least cost for the rows of the node; ties go to the lowest."""
+        return node.state.sums.cluster
+
+    def cost(self, node: Node[LeafState]) -> int:
+        """Surrogate cost of the node, in units of `ScaleProblem.cost_unit`."""
+        return node.state.sums.cost
+
+    def gain_bound(self, node: Node[LeafState]) -> float | None:
+        """None if no split gains anything."""
+        return None if node.state.sums.is_pure else np.inf
+
+    def start_states(self, nodes: Sequence[BatchNode]) -> list[LeafState]:
         """Sums of some leaves."""
-        return self.problem.map(LossTask(routing, self.row_sums, leaves, self.problem.n_bins))
+        sums = self._sums([node.number for node in nodes])
+        return [LeafState(sums[node.number]) for node in nodes]
 
-    def search(self, number: int, sums: LeafSums) -> Search:
+    def _sums(self, leaves: list[int]) -> dict[int, LeafSums]:
+        routing, n_bins = self.grown.leaf_routing(), self.problem.n_bins
+        return self.problem.map(LossTask(routing, self.row_sums(), leaves, n_bins))
+
+    def child_states(
+        self, nodes: Sequence[Node[LeafState]], children: Sequence[tuple[BatchNode, BatchNode]]
+    ) -> list[tuple[LeafState, LeafState]]:
+        """Sums of children. One pass sums the smaller child of each node; the other one has what
+        remains.
+        """
+        count = CountTask(self.grown.leaf_routing(), self.problem.n_clusters)
+        n_rows = self.problem.map(count)[0].sum(axis=1)
+        smaller = [int(n_rows[right.number] < n_rows[left.number]) for left, right in children]
+        found = self._sums([pair[small].number for pair, small in zip(children, smaller)])
+        states = []
+        for node, pair, small in zip(nodes, children, smaller):
+            of_small = found[pair[small].number]
+            both = LeafState(of_small), LeafState(node.state.sums.minus(of_small))
+            states.append(both if small == 0 else both[::-1])
+            node.state.sums = node.state.sums.without_losses()
+        return states
+
+    def search(self, nodes: Sequence[Node[LeafState]], n: int = 1) -> list[list[Split]]:
+        """The best split of each node; without gain, the first one that there is."""
+        found = super().search(nodes, n)
+        without_gain = [
+            place
+            for place, (node, splits) in enumerate(zip(nodes, found))
+            if not splits and self.gain_bound(node) is not None
+        ]
+        if without_gain:
+            first_splits = self._first_splits([nodes[place] for place in without_gain])
+            for place, splits in zip(without_gain, first_splits):
+                found[place] = splits
+        for node, splits in zip(nodes, found):
+            if not splits:
+                node.state.sums = node.state.sums.without_losses()
+        return found
+
+    def searches(
+        self, nodes: Sequence[Node[LeafState]], routing: Any, n: int = 1
+    ) -> dict[int, Search]:
+        """Searches for the best split of nodes that are not pure."""
+        return {node.rows.number: self._search(node.rows.number, node.state.sums) for node in nodes}
+
+    def _search(self, number: int, sums: LeafSums) -> Search:
         """The split of least cost of a leaf that is not pure; none if no split gains anything."""
         from pellucid._core.kernels.surrogate_cost import INFINITE
 
@@ -191,16 +257,12 @@ class PartitionedSurrogateCost:
             if floor + (loss := split.objective) < sums.cost
         ]
 
-    def first_splits(self, sums: dict[int, LeafSums], routing: Routing) -> dict[int, list[Split]]:
+    def _first_splits(self, nodes: Sequence[Node[LeafState]]) -> list[list[Split]]:
         """Splits without gain: the first feature with several values, only the lowest left."""
-        numbers = list(sums)
-        if not numbers:
-            return {}
-        ranges = self.problem.map(ColumnRangeTask(routing, numbers))
-        found = {}
-        for number, (lowest, highest) in zip(numbers, ranges):
+        numbers = [node.rows.number for node in nodes]
+        ranges = self.problem.map(ColumnRangeTask(self.grown.leaf_routing(), numbers))
+        found = []
+        for node, (lowest, highest) in zip(nodes, ranges):
             varied = (lowest < -highest).nonzero()[0]
-            found[number] = [
-                Split(sums[number].cost, int(j), float(lowest[j]), 0) for j in varied[:1]
-            ]
+            found.append([Split(self.cost(node), int(j), float(lowest[j]), 0) for j in varied[:1]])
         return found

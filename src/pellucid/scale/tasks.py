@@ -19,27 +19,29 @@ from pellucid.scale.routing import Routing
 class RowRouting(Protocol):
     """Where the rows of a batch are; it is sent to the batches."""
 
-    def leaves(self, batch: Batch) -> Any:
-        """The leaf of each row, or all of its nodes if they overlap."""
+    @property
+    def overlaps(self) -> bool:
+        """Whether a row may be in several nodes."""
+
+    def members(self, batch: Batch) -> Any:
+        """Which rows are in which node."""
 
 
 class NodeRowSums(Protocol):
     """What a criterion sums over the rows of a part; it is sent to the batches."""
 
     @property
-    def leaf_of_center(self) -> np.ndarray | None:
-        """The leaf of each center, -1 if it is not open. If given, only rows that are in the leaf
-        of their own center count in the search.
-        """
+    def centers_of_node(self) -> dict[int, np.ndarray] | None:
+        """Reference centers by node. If given, only rows of these count in its search."""
 
     @property
     def needs_costs(self) -> bool:
         """Whether `channels` needs the costs of the rows."""
 
-    def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
+    def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
         """Rows that count in the node of a request and are in its bins, ascending.
 
-        `leaf` is what the routing found for the rows.
+        `members` is what the routing found for the rows.
         """
 
     def n_channels(self, node: int) -> int:
@@ -49,37 +51,11 @@ class NodeRowSums(Protocol):
         """The terms of some rows of a node: (n_rows, n_channels), int64."""
 
 
-def requests_by_leaf(nodes: Sequence[int], routing: Routing) -> np.ndarray:
-    """The requests of each leaf, if nodes[r] is the node of request r: (n_nodes, most per leaf).
-
-    Where a leaf has fewer requests, the number is len(nodes), which stands for no request.
-    """
-    order, n_nodes = np.argsort(nodes, kind="stable"), len(routing.left)
-    counts = np.bincount(nodes, minlength=n_nodes)
-    place = np.arange(len(nodes)) - (counts.cumsum() - counts)[np.take(nodes, order)]
-    table = np.full((n_nodes, int(counts.max())), len(nodes), dtype=np.uint64)
-    table[np.take(nodes, order), place] = order
-    return table
-
-
-def rows_of_node(
-    batch: Batch, feature: int, first: int, last: int, leaf: np.ndarray, node: int
-) -> np.ndarray:
-    """Rows of a node in the bins first .. last of a column, ascending.
-
-    NumPy compares many codes at once.
-    """
-    codes, number = batch.codes[feature], batch.codes.dtype.type
-    # Smaller codes wrap around.
-    is_inside = codes - number(first) <= number(last - first)
-    return (is_inside & (leaf == node)).nonzero()[0].astype(np.int32)
-
-
-def rows_in_bins(batch: Batch, request: PartRequest, leaf: np.ndarray) -> np.ndarray:
+def rows_in_bins(batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
     """All rows of the node of a request that are in its bins, ascending."""
     feature, wanted = request.feature, request.bins.nonzero()[0]
     first, last = int(wanted[0]), int(wanted[-1])
-    rows = rows_of_node(batch, feature, first, last, leaf, request.node)
+    rows = members.between(request.node, feature, first, last)
     if len(wanted) <= last - first:  # mostly the bins are neighbours
         rows = rows[request.bins.take(batch.codes[feature].take(rows))]
     return rows
@@ -155,10 +131,10 @@ class PartSumsTask(ExactTask):
         return found
 
     def _pick(self, batch: Batch) -> list[PickedRows]:
-        leaf, criterion = self.routing.leaves(batch), self.criterion
+        members, criterion = self.routing.members(batch), self.criterion
         return [
             batch.pick(
-                criterion.select(batch, request, leaf),
+                criterion.select(batch, request, members),
                 request.feature,
                 for_costs=criterion.needs_costs,
             )
@@ -196,7 +172,7 @@ class NeighbourTask(ExactTask):
         Which rows of the nodes are meant: one of `pellucid.scale.members`.
     """
 
-    routing: Routing
+    routing: RowRouting
     criterion: NodeRowSums
     requests: Sequence[SideRequest]
     bins: Sequence[int]
@@ -204,29 +180,44 @@ class NeighbourTask(ExactTask):
 
     def __call__(self, batch: Batch) -> np.ndarray:
         """Minus the largest value, and the smallest: (n_requests, 2)."""
-        leaf = self.routing.leaves(batch)
-        found = np.array([self._near(batch, leaf, *pair) for pair in zip(self.requests, self.bins)])
+        members = self.routing.members(batch)
+        found = np.array(
+            [self._near(batch, members, *pair) for pair in zip(self.requests, self.bins)]
+        )
         far = np.isinf(found).any(axis=1).nonzero()[0]
-        if len(far):
-            found[far] = self._search_all(batch, leaf, [self.requests[place] for place in far])
+        far = [] if self.routing.overlaps else far.tolist()
+        while far:  # one request per leaf at a time
+            of_leaf = {self.requests[place].node: place for place in far}
+            chosen = list(of_leaf.values())
+            requests = [self.requests[place] for place in chosen]
+            found[chosen] = self._search_all(batch, members.leaf, requests)
+            far = [place for place in far if place not in chosen]
         return found
 
     def _near(
-        self, batch: Batch, leaf: np.ndarray, request: SideRequest, number: int
+        self, batch: Batch, members: Any, request: SideRequest, number: int
     ) -> tuple[float, float]:
         """The neighbours in the bin of the threshold and those beside it; infinity if there are
-        none.
+        none. In all bins if nodes overlap: their rows are known.
         """
         node, feature, threshold = request
-        rows = rows_of_node(batch, feature, max(number - 1, 0), number + 1, leaf, node)
+        first, last = max(number - 1, 0), number + 1
+        if self.routing.overlaps:
+            first, last = 0, int(np.iinfo(batch.codes.dtype).max)
+        rows = members.between(node, feature, first, last)
         if self.kind != ALL:
-            assert self.criterion.leaf_of_center is not None
-            is_own = self.criterion.leaf_of_center.take(batch.labels_of(rows)) == node
-            rows = rows[is_own == (self.kind == ACTIVE)]
+            rows = rows[self._is_own(node, len(batch.starts) - 1)[batch.labels_of(rows)]]
         values = batch.columns[feature].take(rows).astype(np.float64)
         is_left = values <= threshold
         below = values.max(initial=-np.inf, where=is_left)
         return -float(below), float(values.min(initial=np.inf, where=~is_left))
+
+    def _is_own(self, node: int, n_clusters: int) -> np.ndarray:
+        """Whether the rows of each center are of the kind that is meant."""
+        assert self.criterion.centers_of_node is not None
+        is_own = np.full(n_clusters, self.kind != ACTIVE)
+        is_own[self.criterion.centers_of_node[node]] = self.kind == ACTIVE
+        return is_own
 
     def _search_all(
         self, batch: Batch, leaf: np.ndarray, requests: Sequence[SideRequest]
@@ -235,16 +226,18 @@ class NeighbourTask(ExactTask):
         from pellucid.scale.kernels import find_neighbours
 
         nodes, features, thresholds = zip(*requests)
-        leaf_of_center = self.criterion.leaf_of_center
-        if leaf_of_center is None:
-            leaf_of_center = np.full(len(batch.starts) - 1, -1, dtype=np.int32)
+        leaf_of_center = np.full(len(batch.starts) - 1, -1, dtype=np.int32)
+        for node, centers in (self.criterion.centers_of_node or {}).items():
+            leaf_of_center[centers] = node
+        request_of_leaf = np.full(int(leaf.max(initial=max(nodes))) + 1, len(nodes), np.uint64)
+        request_of_leaf[list(nodes)] = np.arange(len(nodes))
         found = np.full((len(nodes) + 1, 2), np.inf)
         found[-1] = -np.inf
         find_neighbours(
             leaf=leaf,
             labels=batch.labels,
             members=(self.kind, leaf_of_center),
-            request_of_leaf=requests_by_leaf(nodes, self.routing),
+            request_of_leaf=request_of_leaf,
             columns=batch.columns,
             feature=np.append(features, 0).astype(np.uint64),
             threshold=np.append(thresholds, 0.0),
@@ -259,7 +252,7 @@ class NeighbourTask(ExactTask):
 
 def find_sides(
     problem: ScaleProblem,
-    routing: Routing,
+    routing: RowRouting,
     criterion: NodeRowSums,
     requests: Sequence[SideRequest],
     kind: int = ALL,
@@ -291,3 +284,24 @@ class ColumnRangeTask(ExactTask):
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Extremes of two batches."""
         return np.minimum(first, second)
+
+
+@dataclass(frozen=True)
+class CountTask(ExactTask):
+    """Rows and weights of the leaves."""
+
+    routing: Routing
+    n_clusters: int
+
+    def __call__(self, batch: Batch) -> np.ndarray:
+        """Numbers of rows, and units of weight, by leaf and own center."""
+        from pellucid.scale.kernels import count_by_leaf
+
+        leaf = self.routing.leaves(batch)
+        counts = np.zeros((2, len(self.routing.left), self.n_clusters), dtype=np.int64)
+        count_by_leaf(batch.starts, leaf, batch.weights.units, counts)
+        return counts
+
+    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Those of two batches."""
+        return first + second

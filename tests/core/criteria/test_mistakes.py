@@ -83,7 +83,7 @@ def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
                 continue
             expected = count(problem, node)
             np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
-            divided = criterion.divide(node, split)
+            divided = criterion.divide_node(node, split)
             # The children have copies: the parent may be split in another way.
             np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
             waiting += [divided.left, divided.right]
@@ -170,7 +170,7 @@ def test_the_children_of_a_split(seed, store):
     column, active = dense(problem)[:, feature], node.rows.active
     centers = problem.centers[:, feature]
     threshold = float(rng.choice(column)) + 0.1
-    divided = Mistakes(problem).divide(node, Split(0.0, feature, threshold))
+    divided = Mistakes(problem).divide_node(node, Split(0.0, feature, threshold))
     seen = np.concatenate([column[active], centers[members]])
     low = seen[seen <= threshold].max(initial=-np.inf)
     high = min(

@@ -126,7 +126,7 @@ def test_beam_search_is_never_worse_than_greedy_search_for_any_criterion(penalty
             cell, node = cells.pop(number), builder.nodes[number]
             split = Split(0.0, node.feature, node.threshold)
             total += criterion.loss(cell, split)
-            divided = criterion.divide(cell, split)
+            divided = criterion.divide_node(cell, split)
             cells[node.left], cells[node.right] = divided.left, divided.right
         return total
 

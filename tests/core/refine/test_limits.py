@@ -5,6 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
+from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
@@ -12,7 +13,6 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers import grow
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._core.growers.growing_tree import StartTree
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._utils.progress import Progress
 
@@ -41,7 +41,7 @@ def test_the_best_of_the_splits_that_keep_the_depth_is_chosen(n_clusters, penalt
         allowed = [s for s, n in zip(splits, n_left) if n <= most and len(centers) - n <= most]
         assert limited.best_split(node) == allowed[0]
         n_restricted += allowed[0] != splits[0]
-        divided = limited.divide(node, allowed[0])
+        divided = limited.divide_node(node, allowed[0])
         node = max(divided.left, divided.right, key=lambda child: len(child.rows.centers))
         if len(node.rows.centers) == 1:
             break

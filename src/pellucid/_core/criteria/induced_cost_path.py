@@ -137,7 +137,7 @@ class CachedInducedCost(InducedCost):
         if not cache.covers(self.depth_penalty):
             split, depth = super().best_split(node), 0.0
             if split is not None:
-                divided = super().divide(node, split)
+                divided = super().divide_node(node, split)
                 # Equivalent thresholds are stored as one split, with the lowest of them.
                 split = split._replace(threshold=divided.low)
                 node.state.divided = divided._replace(split=split)
@@ -145,11 +145,11 @@ class CachedInducedCost(InducedCost):
             cache.add(self.depth_penalty, split, depth)
         return cache.split(self.depth_penalty)
 
-    def divide(self, node: Node[PathState], split: Split) -> SplitNode:
+    def divide_node(self, node: Node[PathState], split: Split) -> SplitNode:
         """The children of the best split, each with its cache."""
         divided, node.state.divided = node.state.divided, None
         if divided is None or divided.split != split:
-            divided = super().divide(node, split)
+            divided = super().divide_node(node, split)
         left, right = node.state.cache.children(self.depth_penalty)
         return divided._replace(
             left=Node(divided.left.rows, PathState(left)),

@@ -136,7 +136,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             sums = StoredSums(self.sums(node))
         return MistakeScan(bins.inside, sums, codes.ascending)
 
-    def divide(self, node: Node[MistakesState], split: Split) -> SplitNode:
+    def divide_node(self, node: Node[MistakesState], split: Split) -> SplitNode:
         """The children; rows separated from their own center become passive where they are."""
         problem, rows, ends = self.problem, node.rows, node.state.ends
         feature, threshold = split.feature, split.threshold

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from pellucid._core.criteria.base import Criterion, Node
+from pellucid._core.criteria.base import MemoryCriterion, Node
 from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
 
 _CHUNK = 2**16
@@ -23,7 +23,7 @@ class NormalizedCutState:
     totals: np.ndarray | None = None
 
 
-class NormalizedCut(Criterion[NormalizedCutState]):
+class NormalizedCut(MemoryCriterion[NormalizedCutState]):
     """Least sum of the cut ratios of the two sides.
 
     In the label graph, every two rows of one cluster are joined. With N_c the weight of cluster c

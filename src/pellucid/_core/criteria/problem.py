@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +16,8 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.moments import GroupMoments
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree.predictor import column_values
+
+_Made = TypeVar("_Made")
 
 _MIN_TASK_VALUES = 150_000
 """Least number of values per task."""
@@ -42,6 +46,7 @@ class Problem:
         the first is smaller.
     """
 
+    is_in_memory = True
     data: Dataset
     centers: np.ndarray
     unit_from_labels: bool
@@ -116,6 +121,10 @@ class Problem:
     def costs(self) -> np.ndarray:
         """Weighted cost of each row at each center, in units: (n_samples, n_clusters), int64."""
         return self.data.costs(self.centers, self.cost_unit)[0]
+
+    def criterion(self, kind: Callable[..., _Made], *parameters: Any) -> _Made:
+        """A criterion for this problem. Problems in batches have other classes for the same."""
+        return kind(self, *parameters)
 
     def centers_and_costs(self, labels: np.ndarray) -> list[tuple[np.ndarray, float]]:
         """Centers and cost of a grouping of the rows, and of the reference clustering."""

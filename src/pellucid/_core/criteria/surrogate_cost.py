@@ -34,7 +34,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid._core.criteria.base import Criterion, Node, NodeRows
+from pellucid._core.criteria.base import MemoryCriterion, Node, NodeRows
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import CenterBounds
@@ -79,7 +79,7 @@ class SurrogateState:
     inherited_histogram: InheritedHistogram | None = None
 
 
-class SurrogateCost(Criterion[SurrogateState]):
+class SurrogateCost(MemoryCriterion[SurrogateState]):
     """Least surrogate cost (ExKMC). Any threshold between two values is allowed.
 
     A node is a leaf if the same center has the least cost for each of its rows: no split gains

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any, NamedTuple
 
-from pellucid._core.criteria.base import Criterion, Node
+from pellucid._core.criteria.base import Criterion
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.growers.growing_tree import GrowthResult, set_counts
 from pellucid._utils.progress import Progress
 from pellucid.tree import TreeBuilder
-from pellucid.tree.rounding import ThresholdStyle, choose_threshold
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,6 @@ class BeamSearch:
             The tree, and the leaf of each row.
         """
         pool = NodePool(criterion, threshold_style, self.n_candidates)
-        pool.add(criterion.root())
         return pool.build(self.search(pool, progress))
 
     def search(self, pool: NodePool, progress: Progress) -> PartialTree:
@@ -131,8 +131,8 @@ class PoolNode:
     ----------
     number : int
         Position in the pool.
-    node : object
-        The node of the criterion; None once no tree can use it any more.
+    node : Node
+        The node of the criterion; None until `NodePool.complete`, and once no tree can use it.
     candidates : list of (float, Split)
         Best splits with their losses, the best first.
     branches : dict of int to BeamBranch
@@ -140,19 +140,19 @@ class PoolNode:
     """
 
     number: int
-    node: Any
-    candidates: list[tuple[float, Split]]
+    node: Any = None
+    candidates: list[tuple[float, Split]] = field(default_factory=list)
     branches: dict[int, BeamBranch] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
 class BeamBranch:
-    """A split of a node and its children."""
+    """A split of a node and its children. The threshold is known after `NodePool.complete`."""
 
     split: Split
-    threshold: float
     left: PoolNode
     right: PoolNode
+    threshold: float = nan
 
 
 class PartialTree(NamedTuple):
@@ -180,38 +180,50 @@ class PartialTree(NamedTuple):
 class NodePool:
     """Nodes of all partial trees; each is searched once, and divided once per split."""
 
-    criterion: Any
-    """A `Criterion`, or what a subclass uses in its place."""
-
-    def __init__(self, criterion: Any, threshold_style: ThresholdStyle, n_candidates: int) -> None:
+    def __init__(
+        self, criterion: Criterion[Any], threshold_style: ThresholdStyle, n_candidates: int
+    ) -> None:
         self.criterion = criterion
         self.threshold_style = threshold_style
         self.n_candidates = n_candidates
         self.nodes: list[PoolNode] = []
         self.reachable: set[int] = set()
+        self._new: list[tuple[PoolNode, BeamBranch]] = []
+        root = self._add()
+        root.node = criterion.root()
+        self._search([root])
 
-    def add(self, node: Node[Any]) -> PoolNode:
-        """Search a node for its best splits and add it."""
-        splits = self.criterion.best_splits(node, self.n_candidates)
-        candidates = [(self.criterion.loss(node, split), split) for split in splits]
+    def _add(self) -> PoolNode:
         self.reachable.add(len(self.nodes))
-        self.nodes.append(PoolNode(len(self.nodes), node, candidates))
+        self.nodes.append(PoolNode(len(self.nodes)))
         return self.nodes[-1]
 
-    def divide(self, leaf: PoolNode, split: Split) -> BeamBranch:
-        """Make a split and add its children."""
-        split, low, high, *children = self.criterion.divide(leaf.node, split)
-        threshold = choose_threshold(low, high, self.threshold_style)
-        return BeamBranch(split, threshold, *map(self.add, children))
+    def _search(self, nodes: Sequence[PoolNode]) -> None:
+        """Find the candidates of some nodes."""
+        found = self.criterion.search([node.node for node in nodes], self.n_candidates)
+        for node, splits in zip(nodes, found):
+            node.candidates = [(self.criterion.loss(node.node, split), split) for split in splits]
 
     def complete(self) -> None:
-        """Called after the splits of a round, whose children are used in the next."""
+        """Make the splits of a round together, and search their children."""
+        if not self._new:
+            return
+        nodes, splits = [leaf.node for leaf, _ in self._new], [b.split for _, b in self._new]
+        children = []
+        divided = self.criterion.divide(nodes, splits, self.threshold_style)
+        for (_, branch), (_, threshold, left, right) in zip(self._new, divided):
+            branch.threshold, branch.left.node, branch.right.node = threshold, left, right
+            children += [branch.left, branch.right]
+        self._new = []
+        self._search(children)
 
     def split(self, tree: PartialTree, position: int, rank: int, loss: float) -> PartialTree:
         """The tree with one more split, and its loss."""
         leaf = tree.leaves[position]
         if rank not in leaf.branches:
-            leaf.branches[rank] = self.divide(leaf, leaf.candidates[rank][1])
+            branch = BeamBranch(leaf.candidates[rank][1], self._add(), self._add())
+            leaf.branches[rank] = branch
+            self._new.append((leaf, branch))
         branch = leaf.branches[rank]
         children = branch.left, branch.right
         leaves = (*tree.leaves[:position], *children, *tree.leaves[position + 1 :])
@@ -240,8 +252,7 @@ class NodePool:
 
     def build(self, tree: PartialTree) -> GrowthResult:
         """The finished tree."""
-        problem = self.criterion.problem
-        builder, leaves, gains = TreeBuilder(problem.n_features), {}, []
+        builder, leaves, gains = TreeBuilder(self.criterion.problem.n_features), {}, []
         rank_of = dict(tree.splits)
         stack = [(0, self.nodes[0])]
         while stack:
@@ -256,5 +267,5 @@ class NodePool:
             )
             gains.append(branch.split.gain)
             stack += [(right, branch.right), (left, branch.left)]
-        set_counts(builder, leaves, problem.weights)
+        set_counts(builder, leaves, self.criterion)
         return GrowthResult(builder, gains, leaves)

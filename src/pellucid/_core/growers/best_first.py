@@ -5,20 +5,11 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from pellucid._core.criteria.base import Criterion
+from pellucid._core.criteria.base import Criterion, DividedNode, Node, StartTree
 from pellucid._core.criteria.column_search import Split
-from pellucid._core.growers.growing_tree import (
-    GrowingTree,
-    GrowthResult,
-    StartTree,
-    are_worth_sharing,
-    map_nodes,
-)
+from pellucid._core.growers.growing_tree import GrowingTree, GrowthResult
 from pellucid._utils.progress import Progress
 from pellucid.tree.rounding import ThresholdStyle
-
-_AHEAD = 8
-"""Leaves per thread that are searched before it is certain that they must be."""
 
 
 def grow_best_first(
@@ -44,58 +35,69 @@ def grow_best_first(
     # Entries are bounds before they are splits. Ties go to the bound, so that a split is made only
     # when no leaf that has not been searched could hold a better one.
     heap: list[Any] = []
+    known: dict[Node[Any], list[Split]] = {}
+    made: dict[int, DividedNode] = {}
+
+    def needs_search(node: Node[Any]) -> bool:
+        is_deep = max_depth is not None and node.rows.depth >= max_depth
+        return not is_deep and criterion.gain_bound(node) is not None
+
+    def push_splits(number: int, splits: list[Split]) -> None:
+        for split in splits:
+            heapq.heappush(heap, (-split.gain, True, number, split))
 
     def consider(number: int) -> None:
-        if max_depth is not None and tree.leaves[number].rows.depth >= max_depth:
-            return
-        bound = criterion.gain_bound(tree.leaves[number])
-        if bound is not None:
-            heapq.heappush(heap, (-bound, False, number, None))
+        node = tree.leaves[number]
+        if node in known:
+            push_splits(number, known.pop(node))
+        elif needs_search(node):
+            heapq.heappush(heap, (-(criterion.gain_bound(node) or 0), False, number, None))
 
-    def search(number: int) -> Split | None:
-        return criterion.best_split(tree.leaves[number])
+    def make(n_splits: int) -> None:
+        """Make the next splits, and search their children if searches are made ahead."""
+        entries = heapq.nsmallest(n_splits if criterion.searches_ahead else 1, heap)
+        chosen = [(n, split) for _, is_split, n, split in entries if is_split and n not in made]
+        nodes = [tree.leaves[number] for number, _ in chosen]
+        found = criterion.divide(nodes, [split for _, split in chosen], threshold_style)
+        made.update(zip((number for number, _ in chosen), found))
+        if criterion.searches_ahead:
+            children = [child for _, _, *pair in found for child in pair if needs_search(child)]
+            known.update(zip(children, criterion.search(children)))
 
     for number in sorted(tree.leaves):
         consider(number)
     while heap and len(tree.leaves) < n_leaves:
         if heap[0][1]:
-            _, _, number, split = heapq.heappop(heap)
-            for child in tree.accept(number, criterion.divide(tree.leaves[number], split)):
+            number = heap[0][2]
+            if number not in made:
+                make(n_leaves - len(tree.leaves))
+            heapq.heappop(heap)
+            for child in tree.accept(number, made.pop(number)):
                 if len(tree.leaves) < n_leaves:
                     consider(child)
             progress.step()
             continue
         numbers = _next_to_search(heap, tree, n_leaves - len(tree.leaves))
-        for number, found in zip(numbers, map_nodes(criterion, search, numbers, tree.leaves)):
-            if found is not None:
-                heapq.heappush(heap, (-found.gain, True, number, found))
+        found = criterion.search([tree.leaves[number] for number in numbers])
+        for number, splits in zip(numbers, found):
+            push_splits(number, splits)
     while gains_matter and tree.gains and tree.gains[-1] == 0:
         tree.undo()
     return tree.result()
 
 
 def _next_to_search(heap: list[Any], tree: GrowingTree, n_splits: int) -> list[int]:
-    """Take the leaf of the largest bound off the heap; if it is too small for all threads, also
-    others that are as small and would be among the next `n_splits` if they gained their bounds.
+    """Take the leaf of the largest bound off the heap, and others that are searched with it: those
+    that would be among the next `n_splits` if they gained their bounds.
 
     Which leaves are searched early does not change the tree.
     """
     criterion, first = tree.criterion, heapq.heappop(heap)[2]
-    n_threads = criterion.problem.pool.n_threads if criterion.nodes_are_independent else 1
-
-    def n_rows(number: int) -> int:
-        return len(tree.leaves[number].rows.active)
-
-    small = criterion.min_rows_to_share_columns
-    if n_threads == 1 or n_rows(first) >= small:
-        return [first]
-    likely = heapq.nsmallest(min(n_splits, _AHEAD * n_threads), heap)
-    others = [
-        number for _, is_split, number, _ in likely if not is_split and n_rows(number) < small
-    ]
-    numbers = [first, *others]
-    if not are_worth_sharing(criterion, [n_rows(number) for number in numbers]):
-        return [first]
-    heap[:] = [entry for entry in heap if entry[2] not in others]
-    heapq.heapify(heap)
-    return numbers
+    entries = heapq.nsmallest(len(heap) if criterion.searches_ahead else n_splits, heap)
+    likely = [number for _, is_split, number, _ in entries if not is_split]
+    nodes = [tree.leaves[number] for number in likely]
+    others = [likely[i] for i in criterion.searched_together(tree.leaves[first], nodes)]
+    if others:
+        heap[:] = [entry for entry in heap if entry[2] not in others]
+        heapq.heapify(heap)
+    return [first, *others]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
@@ -17,7 +18,7 @@ from pellucid._core.growers import grow
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.cart import as_leaf, fits_single_precision, grow_cart
-from pellucid._core.growers.growing_tree import GrowthResult, StartTree
+from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search import (
     count_rows,

@@ -98,7 +98,7 @@ def test_explain_takes_every_method_with_a_word():
 def test_the_command_line_knows_every_method():
     result = CliRunner().invoke(app, ["explain", "x.csv", "--method", "magic"])
     assert result.exit_code == 2
-    assert re.findall(r"'(\w+)'", result.stderr)[1:] == list(BY_WORD)
+    assert f"use one of {', '.join(BY_WORD)}" in result.stderr
     page = CliRunner().invoke(app, ["explain", "--help"], env={"COLUMNS": "400"}).stdout
     assert f"How the tree is built: {', '.join(BY_WORD)}. Default" in page
 

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import notices_to
-from pellucid.table_explainer.clustering import Clustering, cluster_rows, report_number
+from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.clustering import Clustering, cluster_rows
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.reading import TableSource
 
@@ -48,8 +49,8 @@ def run_sql(expression: str, table: pl.DataFrame) -> list[Any]:
         return [row[0] for row in database.execute(query).fetchall()]
 
 
-def clustered(*args: Any, **kwargs: Any) -> tuple[PreparedTable, Clustering]:
+def clustered(prepared: PreparedTable, **options: Any) -> Clustering:
     """`cluster_rows`, with the notice about the number of clusters."""
-    found = cluster_rows(*args, **kwargs)
-    report_number(found[1])
+    found = cluster_rows(prepared, ExplainOptions(**options))
+    found.report_number()
     return found

@@ -22,7 +22,7 @@ from pellucid import (
     ExplainableKMeans,
     metrics,
 )
-from pellucid.cli import replacing
+from pellucid._utils.files import replacing
 from pellucid.cli.app import app
 from pellucid.methods import BY_WORD
 
@@ -453,8 +453,9 @@ def test_an_input_with_a_cluster_column_is_not_overwritten(tmp_path):
     (tmp_path / "data.csv").write_text("a,cluster\n1,2\n3,4\n")
     assert_fails(
         explain(tmp_path / "data.csv", "-k", 2, "--output", tmp_path / "labels.csv"),
-        "error: the input already has a column 'cluster', which --output would add",
-        "hint: rename it, or remove --output",
+        f"error: {tmp_path / 'data.csv'} already has a column 'cluster', which the output would "
+        "add",
+        "hint: rename it",
     )
 
 
@@ -557,8 +558,8 @@ def test_files_cannot_be_written_to_standard_output(data):
         (["explain", "x.csv", "--colums", "a"], "no such option:? '?--colums", "pellucid explain"),
         (["explian", "x.csv"], "no such command 'explian'", "pellucid"),
         (
-            ["explain", "x.csv", "--missing", "x"],
-            "invalid value for '--missing'",
+            ["explain", "x.csv", "--leaves", "x"],
+            "invalid value for '--leaves'",
             "pellucid explain",
         ),
     ],

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pellucid import ExShallow, scan
 from pellucid._utils.progress import listening
 from pellucid.cli.app import app
-from pellucid.table_explainer import streaming
+from pellucid.table_explainer import tuning
 from pellucid.tables.reading.large_files import memory_needed
 
 NAMES = ["age", "income", "tenure", "visits"]
@@ -95,8 +95,8 @@ def test_labels(data):
 def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
     duckdb = pytest.importorskip("duckdb")
     # 2,000 rows are more than a sample holds.
-    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 300)
-    monkeypatch.setattr(streaming, "_FEWEST_ROWS", 300)
+    monkeypatch.setattr(tuning, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(tuning, "FEWEST_SAMPLE_ROWS", 300)
     path, sql, page = data / "data.parquet", data / "rules.sql", data / "report.html"
     found = explain(path, "--report", page, *TINY, "--json", "--sql", sql, "--dialect", "duckdb")
     assert found.exit_code == 0, found.output
@@ -163,7 +163,7 @@ def test_passes_are_reported():
 
 
 def test_default_limit_is_half_of_the_memory(data, monkeypatch):
-    monkeypatch.setattr("pellucid.cli.streaming.available_memory", lambda: 20_000)
+    monkeypatch.setattr("pellucid.cli.explain.available_memory", lambda: 20_000)
     assert "is read in batches" in explain(data / "data.csv", *FIXED).stderr
     assert memory_needed(data / "data.parquet") == 4 * 8 * 2000 * 7
     assert memory_needed(data / "nothing.xlsx") is None

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from _support.extended import seeds
 from pellucid.cli.app import app
-from pellucid.table_explainer.arguments import MethodOptions
+from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import cluster_rows
 from pellucid.table_explainer.fitting import fit_tree
 from pellucid.table_explainer.preparing import prepare
@@ -37,11 +37,12 @@ def mixed(seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("missing", ["drop", "median"])
 def test_rows_have_the_clusters_of_the_tree_on_scaled_columns(seed, missing):
     table = mixed(seed)
-    prepared = prepare(TableSource("table", table), missing=missing)
-    prepared, clustering = cluster_rows(prepared, 5, seed=seed)
+    options = ExplainOptions(k=5, missing=missing, seed=seed)
+    clustering = cluster_rows(prepare(TableSource("table", table), options), options)
+    prepared = clustering.prepared
     used = table[prepared.rows]
     for method in ("exshallow", "exkmc", "spex"):
-        fitted = fit_tree(prepared, clustering, method, MethodOptions())
+        fitted = fit_tree(clustering, ExplainOptions(method=method))
         assert prepared.is_scaled
         found = fitted.explanation.predict(used)
         assert found.tolist() == fitted.model.labels_.tolist()

@@ -33,6 +33,8 @@ WRONG = [
     (["explain", "x.csv", "-k", "3", "--labels", "a"], "-k cannot be used with --labels"),
     (["explain", "x.csv", "-k", "3", "--leaves", "2"], "--leaves 2 is less than the 3 clusters"),
     (["explain", "x.csv", "--method", "imm", "--max-depth", "2"], "--max-depth requires --method"),
+    (["explain", "x.csv", "--missing", "x"], "--missing: unknown value 'x'"),
+    (["explain", "x.csv", "--language", "fr"], "--language: unknown value 'fr'"),
     (["explain", "x.csv", "--dialect", "cobol"], "--dialect: unknown dialect 'cobol'"),
     (["explain", "x.csv", "--sep", "ab"], "--sep is 'ab'; it must be one character"),
     (["explain", "x.csv", "--decimal", ";"], "--decimal is ';'; it must be '.' or ','"),

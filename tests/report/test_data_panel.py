@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 import pellucid
 from pellucid import IMM, EOPClassifier
 from pellucid.report import report_html, write_report
-from pellucid.table_explainer.table_facts import describe_table
+from pellucid.table_explainer.reporting import describe_table
 
 NOTES = {
     "decisions": ["ignored CustomerID: looks like an ID", "dropped 3 of 153 rows"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 import pellucid
 from _support.tables import blobs, clustered, decisions, source
 from pellucid._utils.notices import InputError, UsageError, command_line
-from pellucid.table_explainer.clustering import cluster_rows, improve_clusters, row_name
+from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.clustering import cluster_rows, row_name
 from pellucid.table_explainer.preparing import prepare
 
 
@@ -49,25 +52,26 @@ def test_rare_flags_do_not_make_small_clusters():
 
 
 def test_kmeans_on_the_clustered_data():
-    prepared, clustering = cluster_rows(prepare(source(blobs())), 3, seed=4)
-    expected = KMeans(3, n_init=10, random_state=4).fit(prepared.Z)
+    clustering = clustered(prepare(source(blobs())), k=3, seed=4)
+    expected = KMeans(3, n_init=10, random_state=4).fit(clustering.prepared.Z)
     assert adjusted_rand_score(clustering.labels, expected.labels_) == 1
     assert clustering.reference.inertia_ == pytest.approx(expected.inertia_)
     assert clustering.as_parameters() == (clustering.reference, None)
 
 
 def test_kmedians():
-    prepared, clustering = cluster_rows(prepare(source(blobs())), 3, objective="kmedians")
+    clustering = clustered(prepare(source(blobs())), k=3, objective="kmedians")
     assert clustering.name == "k-medians"
     assert clustering.n_clusters == 3
     reference, labels = clustering.as_parameters()
     assert reference is None
-    assert len(labels) == len(prepared.rows)
+    assert len(labels) == len(clustering.prepared.rows)
 
 
 def test_given_labels():
     table = blobs(90).with_columns(group=pl.Series(["a", "b", "c"] * 30))
-    _, clustering = cluster_rows(prepare(source(table), labels="group"), None)
+    options = ExplainOptions(labels="group")
+    clustering = cluster_rows(prepare(source(table), options), options)
     assert clustering.labels.tolist() == ["a", "b", "c"] * 30
     assert clustering.name == "the given clusters"
     assert 0.5 < clustering.silhouette <= 1
@@ -77,14 +81,14 @@ def test_more_clusters_than_rows():
     prepared = prepare(source(blobs(6)))
     for k in (7, (3, 7)):
         with pytest.raises(InputError, match="^k=7 is more than the 6 rows; choose fewer clusters"):
-            cluster_rows(prepared, k)
+            clustered(prepared, k=k)
     with command_line(), pytest.raises(InputError, match="^-k 7 is more than the 6 rows$"):
-        cluster_rows(prepared, 7)
+        clustered(prepared, k=7)
 
 
 def test_more_clusters_than_different_rows(recwarn):
     table = pl.DataFrame({"x": [1.5, 2.5] * 20})
-    (_, clustering), lines = decisions(clustered, prepare(source(table)), 4)
+    clustering, lines = decisions(clustered, prepare(source(table)), k=4)
     assert clustering.n_clusters == 2
     assert lines == ["made 2 clusters instead of 4, because only 2 rows are different"]
     assert len(recwarn) == 0
@@ -92,23 +96,24 @@ def test_more_clusters_than_different_rows(recwarn):
 
 def test_two_different_rows_are_two_clusters():
     table = pl.DataFrame({"x": [1.5, 2.5] * 25})
-    (_, clustering), lines = decisions(clustered, prepare(source(table)), None)
+    clustering, lines = decisions(clustered, prepare(source(table)))
     assert sorted(np.bincount(clustering.labels).tolist()) == [25, 25]
     assert lines == ["chose 2 clusters: there are too few different rows for more (k= to change)"]
 
 
 def test_unknown_handling_of_outliers():
     with pytest.raises(UsageError, match="^outliers= is 'drop'; use one of auto, keep$"):
-        cluster_rows(prepare(source(blobs())), 3, outliers="drop")
+        pellucid.explain(blobs(), k=3, outliers="drop")
 
 
 def test_a_better_start_improves_kmeans():
-    prepared, clustering = cluster_rows(prepare(source(blobs())), 3)
+    clustering = clustered(prepare(source(blobs())), k=3)
+    prepared = clustering.prepared
     poor = KMeans(3, init=prepared.Z[:3], n_init=1, max_iter=1, random_state=0).fit(prepared.Z)
-    start = type(clustering)(poor, poor.labels_, "k-means", 0.0)
-    better = improve_clusters(prepared, start, clustering.labels)
+    start = replace(clustering, reference=poor, labels=poor.labels_)
+    better = start.improved_by(clustering.labels)
     assert better.reference.inertia_ <= clustering.reference.inertia_ + 1e-9
-    assert improve_clusters(prepared, clustering, poor.labels_).reference is clustering.reference
+    assert clustering.improved_by(poor.labels_).reference is clustering.reference
 
 
 def test_rows_have_names():

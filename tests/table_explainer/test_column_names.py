@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pellucid._utils.notices import InputError, UsageError, command_line
-from pellucid.table_explainer.column_names import listed, match_names, one_name
+from pellucid.table_explainer.arguments import listed, match_names, one_name
 
 COLUMNS = ["dep_time", "dep_delay", "Carrier", "a, b", "x", "two\nlines"]
 

@@ -12,7 +12,6 @@ import pellucid
 from _support.extended import EXTENDED, seeds
 from _support.tables import blobs, clustered, decisions, source
 from pellucid.table_explainer.arguments import read_number
-from pellucid.table_explainer.clustering import cluster_rows
 from pellucid.table_explainer.number_of_clusters import (
     ChosenNumber,
     NumberScore,
@@ -42,7 +41,7 @@ def mixed(seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
 def test_the_number_does_not_depend_on_the_seed(make):
     prepared = prepare(source(make(0)))
-    chosen = [cluster_rows(prepared, None, seed=seed)[1] for seed in seeds(6)]
+    chosen = [clustered(prepared, seed=seed) for seed in seeds(6)]
     assert len({clustering.n_clusters for clustering in chosen}) == 1
     assert len({clustering.number for clustering in chosen}) == 1
 
@@ -50,7 +49,7 @@ def test_the_number_does_not_depend_on_the_seed(make):
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
 def test_clear_groups_are_found(k):
-    (_, clustering), lines = decisions(clustered, prepare(source(blobs(60 * k, k))), None)
+    clustering, lines = decisions(clustered, prepare(source(blobs(60 * k, k))))
     assert clustering.n_clusters == k
     assert len(lines) == 1
     assert lines[0].startswith(f"chose {k} clusters: silhouette score {clustering.silhouette:.2f} ")
@@ -71,7 +70,7 @@ def test_the_score_that_is_printed_is_that_of_the_clusters_that_are_shown(make):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
 def test_no_cluster_is_very_small(make):
-    _, clustering = cluster_rows(prepare(source(make(3))), None)
+    clustering = clustered(prepare(source(make(3))))
     sizes = np.bincount(clustering.labels)
     assert sizes.min() >= 0.02 * sizes.sum()
 
@@ -102,16 +101,16 @@ def test_no_trees_are_fitted_to_choose_from_all_numbers(monkeypatch):
         raise AssertionError("a tree was fitted")
 
     monkeypatch.setattr("pellucid.table_explainer.clustering.with_agreement", fail)
-    _, clustering = cluster_rows(prepare(source(blobs())), None)
+    clustering = clustered(prepare(source(blobs())))
     assert all(score.agreement is None for score in clustering.number.scores)
     assert [score.k for score in clustering.number.scores] == list(range(2, 11))
 
 
 @pytest.mark.slow
 def test_the_largest_number_tried_is_named():
-    _, lines = decisions(clustered, prepare(source(blobs(400, 8))), (2, 8))
+    _, lines = decisions(clustered, prepare(source(blobs(400, 8))), k=(2, 8))
     assert '; 8 is the largest number tried (k="8-16" tries more)' in lines[-1]
-    _, lines = decisions(clustered, prepare(source(blobs(400, 4))), (2, 6))
+    _, lines = decisions(clustered, prepare(source(blobs(400, 4))), k=(2, 6))
     assert "largest number tried" not in lines[-1]
 
 

@@ -11,6 +11,7 @@ import pytest
 import pellucid
 from _support.tables import blobs, decisions, source
 from pellucid._utils.notices import InputError, UsageError, command_line
+from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.preparing import prepare
 
 
@@ -29,7 +30,7 @@ def with_gaps(shares: dict[str, float], n_rows: int = 200) -> pl.DataFrame:
 
 
 def prepared(table: pl.DataFrame, **options):
-    found, lines = decisions(prepare, source(table), **options)
+    found, lines = decisions(prepare, source(table), ExplainOptions(**options))
     return found, [line for line in lines if "standardized" not in line]
 
 
@@ -94,7 +95,7 @@ def test_the_parameter_missing_is_followed():
 @pytest.mark.parametrize("parameter", ["missing", "scale"])
 def test_unknown_choices(parameter):
     with pytest.raises(UsageError, match=f"^{parameter}= is 'maybe'; use one of auto, "):
-        prepared(blobs(), **{parameter: "maybe"})
+        pellucid.explain(blobs(), **{parameter: "maybe"})
 
 
 def test_nan_is_missing_and_numbers_outside_the_domain_are_an_error():

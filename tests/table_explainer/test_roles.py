@@ -10,6 +10,7 @@ import pytest
 
 from _support.tables import decisions
 from pellucid._utils.notices import InputError, UsageError
+from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.roles import choose_roles, find_format, is_year
 from pellucid.tables.column_formats import ColumnFormat
 
@@ -21,7 +22,7 @@ MEASURE = RANDOM.normal(50, 10, N)
 def roles_of(values, name="x", **options):
     """The role of a column, next to a numeric one, and the notices."""
     table = pl.DataFrame({"measure": MEASURE, name: values})
-    roles, found = decisions(choose_roles, table, {}, **options)
+    roles, found = decisions(choose_roles, table, {}, ExplainOptions(**options))
     if name in roles.numbers:
         return "number", found
     if name in roles.categories:
@@ -140,7 +141,7 @@ def test_columns_with_the_same_reason_share_a_line():
 
 def test_a_profile_column_is_not_clustered():
     table = pl.DataFrame({"measure": MEASURE, "churn": np.arange(N) % 2})
-    roles, found = decisions(choose_roles, table, {}, profile="churn")
+    roles, found = decisions(choose_roles, table, {}, ExplainOptions(profile="churn"))
     assert roles.used == ["measure"]
     assert roles.profile == ["churn"]
     assert found == []

@@ -8,6 +8,7 @@ import pytest
 
 import pellucid
 from _support.tables import decisions, source
+from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.preparing import prepare
 from pellucid.table_explainer.scaling import find_scales
 
@@ -25,7 +26,7 @@ NUMBERS = slice(0, 4)
 
 
 def Z_of(scale: str, table: pl.DataFrame = TABLE) -> tuple[np.ndarray, list[str]]:
-    found, lines = decisions(prepare, source(table), scale=scale)
+    found, lines = decisions(prepare, source(table), ExplainOptions(scale=scale))
     return found.Z, lines
 
 
@@ -77,7 +78,7 @@ def test_ranks():
 
 
 def test_no_scale():
-    found, lines = decisions(prepare, source(TABLE), scale="none")
+    found, lines = decisions(prepare, source(TABLE), ExplainOptions(scale="none"))
     np.testing.assert_array_equal(found.Z[:, NUMBERS], TABLE.to_numpy()[:, NUMBERS].astype(float))
     assert set(np.unique(found.Z[:, 4:]).tolist()) == {0.0, 1.0}
     assert not any("standardized" in line or "scale" in line for line in lines)

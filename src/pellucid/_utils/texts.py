@@ -13,6 +13,7 @@ semicolons and with "and".
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -189,6 +190,23 @@ def _words(language: str) -> RuleWords:
 
 MAX_LENGTH = 400
 """Characters of a text from a file in a message."""
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun in the singular or plural.
+
+    Examples
+    --------
+    >>> from pellucid._utils.texts import count
+    >>> count(1, "row"), count(2500, "row")
+    ('1 row', '2,500 rows')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share in percent; a dash for NaN."""
+    return "-" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
 def escape_controls(text: str, *, keep: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The commands and their options.
+"""The commands.
 
 Each command checks its options first and imports what it needs after that.
 """
@@ -6,19 +6,21 @@ Each command checks its options first and imports what it needs after that.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pellucid.cli import check_files_exist, checks
+from pellucid.cli import checks
 from pellucid.cli import options as opt
-from pellucid.cli import options_series as series
+from pellucid.cli.checks import OutputFiles, check_reading, reading_options
 from pellucid.cli.errors import INTERRUPTED, Command, Commands, errors_in_one_line
-from pellucid.cli.table_options import TableOptions, reading_options, table_options
 
 if TYPE_CHECKING:
-    from pellucid.table_explainer.arguments import MethodOptions
+    from pellucid.table_explainer.arguments import ExplainOptions
 
 app: typer.Typer = typer.Typer(
     cls=Commands,
@@ -32,9 +34,31 @@ app: typer.Typer = typer.Typer(
 )
 
 
-def _examples(*commands: str) -> str:
-    """Example commands, shown below the options."""
-    return "Examples:\n\n" + "\n\n".join(f"  {command}" for command in commands)
+def command(
+    name: str, *groups: opt.Options, examples: tuple[str, ...] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command.
+
+    The function gets the values of the options of `groups` by name, except ``quiet`` and
+    ``debug``. Its errors are printed in one line.
+    """
+    known = {option: settings for group in groups for option, settings in group.items()}
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        def run(context: typer.Context, debug: bool, quiet: bool = False, **given: Any) -> None:
+            with errors_in_one_line(debug or context.obj, quiet):
+                function(**{name: known[name].check(name, value) for name, value in given.items()})
+
+        context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        parameters = [context, *(option.parameter(name) for name, option in known.items())]
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        run.__doc__ = function.__doc__
+        shown = "\n\n".join(f"  {example}" for example in examples)
+        epilog = f"Examples:\n\n{shown}" if examples else None
+        return app.command(name, cls=Command, epilog=epilog)(run)
+
+    return register
 
 
 def _show_version(wanted: bool) -> None:
@@ -54,411 +78,193 @@ def _before_any_command(
             "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
-    debug: opt.Debug = False,
+    debug: Annotated[bool, opt.DEBUG["debug"].info] = False,
 ) -> None:
     context.obj = debug
 
 
-@app.command(
+def _explain_options(given: Mapping[str, Any]) -> ExplainOptions:
+    """The options of a command that are parameters of `explain`."""
+    from pellucid.table_explainer.arguments import ExplainOptions
+
+    known = {field.name for field in fields(ExplainOptions)}
+    return ExplainOptions(**{name: value for name, value in given.items() if name in known})
+
+
+@command(
     "explain",
-    cls=Command,
-    epilog=_examples(
+    opt.TABLE,
+    opt.CLUSTERS,
+    opt.OBJECTIVE,
+    opt.TREE,
+    opt.DATA,
+    opt.EXPLAIN_DATA,
+    opt.FILES,
+    opt.READING,
+    opt.JSON,
+    opt.QUIET,
+    examples=(
         "pellucid explain customers.csv",
         "pellucid explain customers.csv -k 5 --columns age,income,visits --tree tree.png",
         "pellucid explain customers.csv --labels segment --sql segment.sql --model segment.json",
         "pellucid explain customers.csv --report report.html",
     ),
 )
-@table_options
-def explain_command(
-    context: typer.Context,
-    file: opt.Table,
-    table: TableOptions,
-    k: opt.Clusters = "auto",
-    method: opt.MethodOption = None,
-    leaves: opt.Leaves = None,
-    objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
-    polish: opt.PolishOption = opt.Polish.no,
-    depth_penalty: opt.DepthPenalty = None,
-    max_depth: opt.MaxDepth = None,
-    max_conditions: opt.MaxConditions = None,
-    effort: opt.EffortOption = None,
-    profile: opt.Profile = None,
-    output: opt.Output = None,
-    bom: opt.Bom = False,
-    keep_formulas: opt.KeepFormulas = False,
-    names: opt.Names = None,
-    tree: opt.TreePicture = None,
-    sql: opt.Sql = None,
-    dialect: opt.Dialect = "standard",
-    model: opt.Model = None,
-    report: opt.Report = None,
-    title: opt.Title = None,
-    rows: opt.RowsWord = "rows",
-    no_rows: opt.NoRows = False,
-    language: opt.Language = opt.LanguageName.en,
-    seed: opt.Seed = 0,
-    memory: opt.Memory = None,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+def explain_command(file: Path, memory: str | None, **given: Any) -> None:
     """Cluster the rows of a table with k-means and explain each cluster by a rule."""
-    with errors_in_one_line(debug or context.obj, quiet):
-        from pellucid.table_explainer.arguments import MethodOptions, check_method, read_number
+    options, files = _explain_options(given), OutputFiles.of(given)
+    options.check()
+    check_reading(given)
+    files.check(file)
+    from pellucid.cli.explain import explain
 
-        options = MethodOptions(
-            leaves=leaves,
-            objective=objective.value,
-            polish=polish.value,
-            depth_penalty=depth_penalty,
-            max_depth=max_depth,
-            max_conditions=max_conditions,
-            effort=None if effort is None else effort.value,
-        )
-        name = None if method is None else method.value
-        check_method(name, options, read_number(k), table.preparation["labels"] is not None)
-        table.check()
-        sql_dialect = checks.check_dialect(dialect)
-        targets = {"output": output, "tree": tree, "sql": sql, "model": model, "report": report}
-        _check_files(file, targets)
-        if names not in (None, "suggested"):
-            check_files_exist(Path(names))
-        from pellucid.cli.explain import Appearance, Targets, explain
-
-        explain(
-            file,
-            Targets(**targets),
-            reading=table.reading(),
-            k=k,
-            method=name,
-            options=options,
-            names=names,
-            appearance=Appearance(
-                as_json, sql_dialect, bom, title, rows, no_rows, language.value, keep_formulas
-            ),
-            seed=seed,
-            memory=memory,
-            profile=profile,
-            **table.preparation,
-        )
+    explain(file, options, files, reading_options(given), memory)
 
 
-@app.command(
+@command(
     "predict",
-    cls=Command,
-    epilog=_examples("pellucid predict model.json new.csv --output labelled.csv"),
+    opt.MODEL,
+    opt.TABLE,
+    opt.PREDICTED_FILES,
+    opt.READING,
+    opt.QUIET,
+    examples=("pellucid predict model.json new.csv --output labelled.csv",),
 )
-@reading_options
-def predict_command(
-    context: typer.Context,
-    model: opt.ModelFile,
-    file: opt.Table,
-    table: TableOptions,
-    output: opt.Rows = None,
-    bom: opt.Bom = False,
-    keep_formulas: opt.KeepFormulas = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+def predict_command(model: Path, file: Path, **given: Any) -> None:
     """Give rows of a table their cluster and its rule, by a model of explain or regions."""
-    with errors_in_one_line(debug or context.obj, quiet):
-        check_files_exist(model, file)
-        table.check()
-        _check_files(file, {"output": output})
-        if checks.is_regions_model(model):
-            from pellucid.cli.regions import predict_regions
+    files = OutputFiles.of(given)
+    checks.check_files_exist(model, file)
+    check_reading(given)
+    files.check(file)
+    from pellucid.cli.predict import predict
 
-            predict_regions(
-                model, file, output, table.reading(), bom=bom, keep_formulas=keep_formulas
-            )
-            return
-        from pellucid.cli.predict import predict
-
-        predict(model, file, output, table.reading(), bom=bom, keep_formulas=keep_formulas)
+    predict(model, file, files, reading_options(given))
 
 
-@app.command(
+@command(
     "compare",
-    cls=Command,
-    epilog=_examples("pellucid compare customers.csv -k 5 --plot compare.png"),
+    opt.TABLE,
+    opt.CLUSTERS,
+    opt.OBJECTIVE,
+    opt.some(opt.TREE, "leaves"),
+    opt.DATA,
+    opt.PLOT,
+    opt.READING,
+    opt.JSON,
+    opt.QUIET,
+    examples=("pellucid compare customers.csv -k 5 --plot compare.png",),
 )
-@table_options
-def compare_command(
-    context: typer.Context,
-    file: opt.Table,
-    table: TableOptions,
-    k: opt.Clusters = "auto",
-    leaves: opt.Leaves = None,
-    objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
-    plot: opt.Plot = None,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+def compare_command(file: Path, **given: Any) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
-    with errors_in_one_line(debug or context.obj, quiet):
-        from pellucid.table_explainer.arguments import MethodOptions
+    _check_table(file, given)
+    from pellucid.cli.compare import compare
 
-        _check_clusters(k, table, MethodOptions(leaves))
-        _check_files(file, {"plot": plot})
-        from pellucid.cli.compare import compare
-
-        compare(
-            file,
-            k=k,
-            leaves=leaves,
-            objective=objective.value,
-            plot=plot,
-            seed=seed,
-            as_json=as_json,
-            reading=table.reading(),
-            **table.preparation,
-        )
+    compare(file, _explain_options(given), OutputFiles.of(given), reading_options(given))
 
 
-@app.command(
-    "path", cls=Command, epilog=_examples("pellucid path customers.csv -k 5 --plot path.png")
+@command(
+    "path",
+    opt.TABLE,
+    opt.CLUSTERS,
+    opt.OBJECTIVE,
+    opt.DATA,
+    opt.PLOT,
+    opt.READING,
+    opt.JSON,
+    opt.QUIET,
+    examples=("pellucid path customers.csv -k 5 --plot path.png",),
 )
-@table_options
-def path_command(
-    context: typer.Context,
-    file: opt.Table,
-    table: TableOptions,
-    k: opt.Clusters = "auto",
-    objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
-    plot: opt.Plot = None,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+def path_command(file: Path, **given: Any) -> None:
     """Show the trade-off between cost and length: from the shortest rules to the lowest cost."""
-    with errors_in_one_line(debug or context.obj, quiet):
-        _check_clusters(k, table)
-        _check_files(file, {"plot": plot})
-        from pellucid.cli.compare import path
+    _check_table(file, given)
+    from pellucid.cli.compare import path
 
-        path(
-            file,
-            k=k,
-            objective=objective.value,
-            plot=plot,
-            seed=seed,
-            as_json=as_json,
-            reading=table.reading(),
-            **table.preparation,
-        )
+    path(file, _explain_options(given), OutputFiles.of(given), reading_options(given))
 
 
-@app.command(
+@command(
     "xclusters",
-    cls=Command,
-    epilog=_examples(
+    opt.TABLE,
+    opt.SERIES,
+    opt.SERIES_CLUSTERS,
+    opt.SERIES_FILES,
+    opt.READING,
+    opt.JSON,
+    opt.QUIET,
+    examples=(
         "pellucid xclusters visits.csv --entity district,age,sex --time date --value visitors",
         "pellucid xclusters gapminder.csv --id country --time year --value lifeExp",
         "pellucid xclusters wide.csv --id country --times 'y19*'",
     ),
 )
-@reading_options
-def xclusters_command(
-    context: typer.Context,
-    file: opt.Table,
-    table: TableOptions,
-    entity: series.Entity = None,
-    identity: series.Identity = None,
-    time: series.Time = None,
-    value: series.Value = None,
-    times: series.Times = None,
-    weight: series.Weight = "none",
-    aggregate: series.Aggregate = "mean",
-    frequency: series.Frequency = None,
-    moving_average: series.MovingAverage = None,
-    relative: series.Relative = False,
-    fill: series.Fill = None,
-    interpolate: series.Interpolate = False,
-    coverage: series.Coverage = "equal",
-    k: series.ClusterRange = None,
-    trade_off: series.TradeOffWeight = 1.0,
-    tolerance: series.Tolerance = 0.05,
-    tree_accuracy: series.TreeAccuracy = 0.9,
-    distance: series.Distance = "euclidean",
-    search: series.Search = "branch-and-bound",
-    output: series.Entities = None,
-    tree: opt.TreePicture = None,
-    trends: series.Trends = None,
-    model: opt.Model = None,
-    report: opt.Report = None,
-    language: opt.Language = opt.LanguageName.en,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+def xclusters_command(file: Path, **given: Any) -> None:
     """Cluster the time series of a table such that a small tree explains the clusters."""
-    with errors_in_one_line(debug or context.obj, quiet):
-        n_clusters = checks.parse_range(k)
-        table.check()
-        checks.check_word("--aggregate", aggregate, checks.AGGREGATES)
-        checks.check_word("--frequency", frequency, checks.FREQUENCIES)
-        checks.check_word("--distance", distance, checks.DISTANCES)
-        checks.check_word("--search", search, checks.SEARCHES)
-        checks.check_word("--coverage", coverage, checks.COVERAGES)
-        checks.check_package("--search", search)
-        checks.check_series(
-            entity=entity,
-            identity=identity,
-            time=time,
-            value=value,
-            times=times,
-            fill=fill,
-            interpolate=interpolate,
-        )
-        targets = {"output": output, "tree": tree, "trends": trends, "model": model}
-        _check_files(file, {**targets, "report": report})
-        from pellucid.cli.xclusters import SeriesColumns, xclusters
+    files = OutputFiles.of(given)
+    n_clusters = checks.parse_range(given["k"])
+    check_reading(given)
+    checks.check_series(given)
+    files.check(file)
+    from pellucid.cli.xclusters import xclusters
 
-        xclusters(
-            file,
-            reading=table.reading(),
-            columns=SeriesColumns(entity, identity, time, value, times, weight),
-            shape={
-                "aggregate": aggregate,
-                "frequency": frequency,
-                "moving_average": moving_average,
-                "relative": relative,
-                "fill_value": fill,
-                "interpolate": interpolate,
-                "coverage": coverage,
-            },
-            k=n_clusters,
-            settings={
-                "trade_off": trade_off,
-                "tolerance": tolerance,
-                "tree_accuracy": tree_accuracy,
-                "accuracy_distance": distance,
-                "search": search,
-            },
-            output=output,
-            tree=tree,
-            trends=trends,
-            model_file=model,
-            report=report,
-            language=language.value,
-            as_json=as_json,
-        )
+    xclusters(file, given, n_clusters, files, reading_options(given))
 
 
-@app.command(
+@command(
     "regions",
-    cls=Command,
-    epilog=_examples(
+    opt.TABLE,
+    opt.CLUSTERS,
+    opt.REGIONS,
+    opt.DATA,
+    opt.REGION_FILES,
+    opt.READING,
+    opt.JSON,
+    opt.QUIET,
+    examples=(
         "pellucid regions customers.csv -k 4 --plot regions.png",
         "pellucid regions customers.csv --labels segment --output rows.csv --sql segment.sql",
     ),
 )
-@table_options
-def regions_command(
-    context: typer.Context,
-    file: opt.Table,
-    table: TableOptions,
-    k: opt.Clusters = "auto",
-    max_error: opt.MaxError = 0.05,
-    shape: opt.Shape = "box",
-    output: opt.RegionRows = None,
-    bom: opt.Bom = False,
-    keep_formulas: opt.KeepFormulas = False,
-    plot: opt.LevelPlot = None,
-    sql: opt.Sql = None,
-    dialect: opt.Dialect = "standard",
-    model: opt.Model = None,
-    report: opt.Report = None,
-    language: opt.Language = opt.LanguageName.en,
-    title: opt.Title = None,
-    names: opt.Names = None,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> None:
     """Describe clusters by regions in one or two columns."""
-    with errors_in_one_line(debug or context.obj, quiet):
-        _check_clusters(k, table)
-        checks.check_word("--shape", shape, checks.SHAPES)
-        sql_dialect = checks.check_dialect(dialect)
-        targets = {"output": output, "plot": plot, "sql": sql, "model": model, "report": report}
-        checks.check_shape_exports(shape, targets)
-        _check_files(file, targets)
-        if names not in (None, "suggested"):
-            check_files_exist(Path(names))
-        from pellucid.cli.regions import regions
+    files = OutputFiles.of(given)
+    files.check_shape(shape)
+    _check_table(file, given)
+    from pellucid.cli.regions import regions
 
-        regions(
-            file,
-            k=k,
-            max_error=max_error,
-            shape=shape,
-            targets=targets,
-            bom=bom,
-            keep_formulas=keep_formulas,
-            dialect=sql_dialect,
-            language=language.value,
-            names=names,
-            title=title,
-            seed=seed,
-            as_json=as_json,
-            reading=table.reading(),
-            **table.preparation,
-        )
+    options = _explain_options(given)
+    regions(file, options, files, reading_options(given), max_error=max_error, shape=shape)
 
 
-@app.command("demo", cls=Command)
-def demo_command(
-    context: typer.Context,
-    output: opt.DemoFolder = Path("."),
-    debug: opt.Debug = False,
-) -> None:
+@command("demo", opt.DEMO_FOLDER, opt.DEBUG)
+def demo_command(output: Path) -> None:
     """Explain the groups that k-means finds in scikit-learn's wine data."""
-    with errors_in_one_line(debug or context.obj):
-        checks.check_demo_folder(output)
-        from pellucid.cli.demo import demo
+    checks.check_demo_folder(output)
+    from pellucid.cli.demo import demo
 
-        demo(output)
+    demo(output)
 
 
-@app.command("warm-up", cls=Command)
-def warm_up_command(context: typer.Context, debug: opt.Debug = False) -> None:
+@command("warm-up", opt.DEBUG)
+def warm_up_command() -> None:
     """Compile everything once, for instance when a container image is built."""
-    with errors_in_one_line(debug or context.obj):
-        from pellucid.cli.warming_up import warm_up
+    from pellucid.cli.installation import warm_up
 
-        warm_up()
+    warm_up()
 
 
-@app.command("info", cls=Command)
-def info_command(context: typer.Context, debug: opt.Debug = False) -> None:
+@command("info", opt.DEBUG)
+def info_command() -> None:
     """Print versions, threads and the folder of compiled code, for bug reports."""
-    with errors_in_one_line(debug or context.obj):
-        from pellucid.cli.info import info
+    from pellucid.cli.installation import info
 
-        info()
-
-
-def _check_clusters(k: str, table: TableOptions, options: MethodOptions | None = None) -> None:
-    """Fail if the number of clusters and the other options do not fit together."""
-    from pellucid.table_explainer.arguments import check_number, read_number
-
-    check_number(read_number(k), table.preparation["labels"] is not None, options)
-    table.check()
+    info()
 
 
-def _check_files(file: Path, targets: dict[str, Path | None]) -> None:
-    """Fail unless the input exists and the files to write, by name of the option, can be written.
-
-    Which input suffixes are known is checked when the file is read.
-    """
-    check_files_exist(file)
-    checks.check_targets(file, {f"--{name}": path for name, path in targets.items()})
+def _check_table(file: Path, given: Mapping[str, Any]) -> None:
+    """Fail if the options of the clusters, of the table and of the files do not fit together."""
+    _explain_options(given).check_number()
+    check_reading(given)
+    OutputFiles.of(given).check(file)
 
 
 def main() -> None:

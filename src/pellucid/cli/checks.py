@@ -1,4 +1,4 @@
-"""Checks of the options that need no data.
+"""Checks of the options that need no data, and the files that a command writes.
 
 They run before a command imports numpy, polars or scikit-learn, so that wrong usage is answered
 at once. Nothing heavy may be imported here.
@@ -6,35 +6,195 @@ at once. Nothing heavy may be imported here.
 
 from __future__ import annotations
 
+import codecs
+import errno
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from pellucid._utils.imports import require_package
-from pellucid.cli import CommandError, check_folder, check_target
+from pellucid._utils.notices import InputError, UsageError
 from pellucid.tables.suffixes import written_format
 
 if TYPE_CHECKING:
     from pellucid._utils.estimators import SQLDialect
+    from pellucid.tables.reading import ReadingOptions
 
 PICTURES = (".png", ".svg", ".pdf")
 GRAPHS = (".dot", ".gv")
 DEMO_PICTURE, DEMO_REPORT = "wine-tree.png", "wine-report.html"
-SHAPES = ("box", "polyhedron", "ellipse", "nonparametric")
-AGGREGATES = ("mean", "sum", "median", "min", "max")
-FREQUENCIES = ("hour", "day", "week", "month", "year")
-DISTANCES = ("euclidean", "manhattan", "cosine", "dtw")
-COVERAGES = ("equal", "common", "own")
-SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 
-_LARGEST_MODEL = 2**26
-"""Bytes of a model file, as in `pellucid.from_json`."""
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
+_PACKAGES = {"two-step": "kneed", "bayes": "bayes_opt"}
+"""Modules that values of ``--search`` require."""
 
-_PACKAGES = {
-    ("--search", "two-step"): ("kneed", "branch-and-bound"),
-    ("--search", "bayes"): ("bayes_opt", "branch-and-bound"),
-}
-"""Module and alternative of the values that require an optional package."""
+
+@dataclass(frozen=True)
+class OutputFiles:
+    """Files to write, None if not requested, and how they are written.
+
+    The attributes are options of the commands; not every command has all of them.
+    """
+
+    output: Path | None = None
+    tree: Path | None = None
+    plot: Path | None = None
+    trends: Path | None = None
+    sql: Path | None = None
+    model: Path | None = None
+    report: Path | None = None
+    dialect: SQLDialect = "standard"
+    bom: bool = False
+    keep_formulas: bool = False
+    names: str | None = None
+    title: str | None = None
+    rows: str = "rows"
+    no_rows: bool = False
+    language: str = "en"
+    as_json: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> OutputFiles:
+        """The files of the options of a command."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if name in known})
+
+    def check(self, file: Path) -> None:
+        """Fail unless all files are different and can be written, and `file` can be read.
+
+        The input `file`, ``-`` for standard input, must not be overwritten. Which input suffixes
+        are known is checked when the file is read.
+        """
+        from pellucid.export.sql_dialects import DIALECTS
+
+        if self.dialect not in DIALECTS:
+            raise InputError(
+                f"--dialect: unknown dialect {self.dialect!r}",
+                hint=f"use one of {', '.join(DIALECTS)}",
+            )
+        check_files_exist(file)
+        seen: dict[Path, str] = {}
+        for name in ("output", "tree", "plot", "trends", "sql", "model", "report"):
+            path, option = getattr(self, name), f"--{name}"
+            if path is None:
+                continue
+            check_target(path, option)
+            place = path.resolve()
+            if str(file) != "-" and place == file.resolve():
+                raise InputError(f"{option}: {path} is the input; it would be overwritten")
+            if place in seen:
+                raise UsageError(f"{seen[place]} and {option} are the same file, {path}")
+            seen[place] = option
+            _check_suffix(path, option)
+        if self.names not in (None, "suggested"):
+            check_files_exist(Path(self.names))
+
+    def check_shape(self, shape: str) -> None:
+        """Fail if regions of this shape cannot be written to the files."""
+        for name in ("output", "sql", "model") if shape == "nonparametric" else ():
+            if getattr(self, name) is not None:
+                raise UsageError(
+                    f"--{name}: nonparametric regions cannot be exported, because they consist of "
+                    "the training rows",
+                    hint="use --shape box, polyhedron or ellipse",
+                )
+
+
+def check_files_exist(*files: Path) -> None:
+    """Fail early if an input file does not exist."""
+    for file in files:
+        if str(file) == "-" or os.path.lexists(file):
+            continue
+        existing = os.listdir(file.parent) if file.parent.is_dir() else []
+        similar = get_close_matches(file.name, existing, n=1)
+        raise InputError(
+            f"{file}: {os.strerror(errno.ENOENT)}",
+            hint=f"did you mean {file.with_name(similar[0])}?" if similar else None,
+        )
+
+
+def check_target(path: Path, option: str) -> None:
+    """Fail unless `path`, the value of the command-line `option`, can be written."""
+    if str(path) == "-":
+        raise InputError(
+            f"{option}: standard output is used for the results", hint="give a file name"
+        )
+    _check_folder(path.parent, option)
+    if path.is_dir():
+        raise InputError(f"{option}: {path} is a folder", hint="give the name of a file in it")
+    # Replacing anything else, such as a device, would destroy it.
+    if path.exists() and not path.is_file():
+        raise InputError(f"{option}: {path} is not a regular file")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise InputError(f"{option}: no permission to write {path}")
+
+
+def _check_folder(folder: Path, option: str) -> None:
+    """Fail unless files can be created in `folder`."""
+    if not folder.is_dir():
+        if folder.exists():
+            raise InputError(f"{option}: {folder} is not a folder")
+        raise InputError(
+            f"{option}: the folder {folder} does not exist",
+            hint="create it first, or choose another folder",
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{option}: no permission to write in the folder {folder}")
+
+
+def _check_suffix(path: Path, option: str) -> None:
+    """Fail unless the suffix of `path` is a format of the option."""
+    suffix = path.suffix.lower()
+    if option in ("--plot", "--trends", "--tree"):
+        known = (*PICTURES, *(GRAPHS if option == "--tree" else ()))
+        if suffix not in known:
+            raise InputError(
+                f"{option}: {path.suffix!r} is not an image format",
+                hint=f"use one of {', '.join(known)}",
+            )
+        if suffix in PICTURES:
+            require_package("matplotlib", f"{option} {path}")
+    elif option == "--report" and suffix not in (".html", ".htm"):
+        raise InputError(
+            f"{option}: {path} must end in .html, because the report is HTML",
+            hint=f"use {path.with_suffix('.html').name}",
+        )
+    elif option == "--output" and written_format(path)[0] == ".xlsx":
+        require_package("xlsxwriter", f"{option} {path}", "a CSV file")
+
+
+def check_reading(given: Mapping[str, Any]) -> None:
+    """Fail if an option of reading the table cannot be used."""
+    separator, decimal, encoding = (given[name] for name in ("separator", "decimal", "encoding"))
+    if separator is not None and len(_SEPARATORS.get(separator, separator)) != 1:
+        raise UsageError(
+            f"--sep is {separator!r}; it must be one character", hint="for example --sep ';'"
+        )
+    if decimal not in (None, ".", ","):
+        raise UsageError(f"--decimal is {decimal!r}; it must be '.' or ','")
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            raise UsageError(
+                f"--encoding: unknown encoding {encoding!r}",
+                hint="for example utf-8, latin-1, cp1252 or utf-16",
+            ) from None
+
+
+def reading_options(given: Mapping[str, Any]) -> ReadingOptions:
+    """How to read the file."""
+    from pellucid.tables.reading import ReadingOptions
+
+    names = ("separator", "decimal", "encoding", "na", "skip", "header")
+    values = {name: given[name] for name in names}
+    values["separator"] = _SEPARATORS.get(values["separator"], values["separator"])
+    if values["na"] is not None:
+        values["na"] = tuple(word.strip() for word in values["na"].split(","))
+    return ReadingOptions(**values)
 
 
 def parse_range(k: str | None) -> tuple[int, int] | None:
@@ -44,146 +204,29 @@ def parse_range(k: str | None) -> tuple[int, int] | None:
     first, dash, last = k.partition("-")
     last = last if dash else first
     if not (first.isdecimal() and last.isdecimal() and 2 <= int(first) <= int(last)):
-        raise CommandError(
-            f"-k is {k!r}; it must be a number or a range that starts at 2 or more, such as 3-11",
-            exit_code=2,
+        raise UsageError(
+            f"-k is {k!r}; it must be a number or a range that starts at 2 or more, such as 3-11"
         )
     return int(first), int(last)
 
 
-def check_series(
-    *,
-    entity: str | None,
-    identity: str | None,
-    time: str | None,
-    value: str | None,
-    times: str | None,
-    fill: float | None,
-    interpolate: bool,
-) -> None:
+def check_series(given: Mapping[str, Any]) -> None:
     """Fail if the options of ``xclusters`` name neither a long nor a wide table."""
-    if times is not None and (time is not None or value is not None):
-        raise CommandError(
+    time, value = given["time"], given["value"]
+    if given["times"] is not None and (time is not None or value is not None):
+        raise UsageError(
             "--times is for wide tables, --time and --value are for long tables",
             hint="give --times alone, or --time with --value",
-            exit_code=2,
         )
     if (time is None) != (value is None):
-        given, other = ("--time", "--value") if value is None else ("--value", "--time")
-        raise CommandError(f"{given} requires {other}", exit_code=2)
-    if time is not None and entity is None and identity is None:
-        raise CommandError(
-            "a long table requires --entity or --id, the columns of the entities", exit_code=2
-        )
-    if fill is not None and interpolate:
-        raise CommandError("--interpolate and --fill-value exclude each other", exit_code=2)
-
-
-def check_package(option: str, value: str) -> None:
-    """Fail if the value of an option requires a package that is not installed."""
-    if (option, value) in _PACKAGES:
-        module, alternative = _PACKAGES[option, value]
-        require_package(module, f"{option} {value}", f"{option} {alternative}")
-
-
-def check_word(option: str, word: str | None, known: tuple[str, ...]) -> None:
-    """Fail unless the value of `option` is one of the known words."""
-    if word is not None and word not in known:
-        raise CommandError(
-            f"{option}: unknown value {word!r}",
-            hint=f"use one of {', '.join(known)}",
-            exit_code=2,
-        )
-
-
-def check_dialect(dialect: str) -> SQLDialect:
-    """A dialect of SQL; fail unless it is known."""
-    from pellucid.export.sql_dialects import DIALECTS
-
-    if dialect not in DIALECTS:
-        raise CommandError(
-            f"--dialect: unknown dialect {dialect!r}", hint=f"use one of {', '.join(DIALECTS)}"
-        )
-    return cast("SQLDialect", dialect)
-
-
-def check_targets(file: Path, targets: Mapping[str, Path | None]) -> None:
-    """Fail unless all files to write, by option, are different and can be written.
-
-    Parameters
-    ----------
-    file : Path
-        The input, which must not be overwritten; ``-`` for standard input.
-    targets : mapping of str to Path or None
-        Files by option. The suffixes of ``--tree``, ``--plot``, ``--trends``,
-        ``--report`` and ``--output`` are checked too.
-    """
-    seen: dict[Path, str] = {}
-    for option, path in targets.items():
-        if path is None:
-            continue
-        check_target(path, option)
-        place = path.resolve()
-        if str(file) != "-" and place == file.resolve():
-            raise CommandError(f"{option}: {path} is the input; it would be overwritten")
-        if place in seen:
-            raise CommandError(f"{seen[place]} and {option} are the same file, {path}", exit_code=2)
-        seen[place] = option
-        if option in ("--plot", "--trends"):
-            check_picture(path, option)
-        elif option == "--tree":
-            check_picture(path, option, GRAPHS)
-        elif option == "--report":
-            check_page(path, option)
-        elif option == "--output" and written_format(path)[0] == ".xlsx":
-            require_package("xlsxwriter", f"{option} {path}", "a CSV file")
-
-
-def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
-    """Fail unless the suffix of `path` is an image format."""
-    if path.suffix.lower() not in (*PICTURES, *others):
-        raise CommandError(
-            f"{option}: {path.suffix!r} is not an image format",
-            hint=f"use one of {', '.join((*PICTURES, *others))}",
-        )
-    if path.suffix.lower() in PICTURES:
-        require_package("matplotlib", f"{option} {path}")
-
-
-def check_page(path: Path, option: str) -> None:
-    """Fail unless `path`, the value of the command-line `option`, can be an HTML file."""
-    check_target(path, option)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise CommandError(
-            f"{option}: {path} must end in .html, because the report is HTML",
-            hint=f"use {path.with_suffix('.html').name}",
-        )
-
-
-def check_shape_exports(shape: str, targets: Mapping[str, Path | None]) -> None:
-    """Fail if regions of this shape cannot be written to the files, by name of the option."""
-    if shape != "nonparametric":
-        return
-    for name in ("output", "sql", "model"):
-        if targets.get(name) is not None:
-            raise CommandError(
-                f"--{name}: nonparametric regions cannot be exported, because they consist of the "
-                "training rows",
-                hint="use --shape box, polyhedron or ellipse",
-                exit_code=2,
-            )
-
-
-def is_regions_model(path: Path) -> bool:
-    """Whether a file is a model that ``pellucid regions --model`` wrote."""
-    import json
-
-    try:
-        with open(path, "rb") as file:
-            document = json.loads(file.read(_LARGEST_MODEL))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and document.get("format") == "pellucid.regions"
+        named, other = ("--time", "--value") if value is None else ("--value", "--time")
+        raise UsageError(f"{named} requires {other}")
+    if time is not None and given["entity"] is None and given["identity"] is None:
+        raise UsageError("a long table requires --entity or --id, the columns of the entities")
+    if given["fill_value"] is not None and given["interpolate"]:
+        raise UsageError("--interpolate and --fill-value exclude each other")
+    if (search := given["search"]) in _PACKAGES:
+        require_package(_PACKAGES[search], f"--search {search}", "--search branch-and-bound")
 
 
 def check_demo_folder(folder: Path) -> None:
@@ -192,7 +235,7 @@ def check_demo_folder(folder: Path) -> None:
         check_target(folder / DEMO_PICTURE, "--output")
         check_target(folder / DEMO_REPORT, "--output")
     elif folder.exists():
-        raise CommandError(f"--output: {folder} is not a folder", hint="choose a folder")
+        raise InputError(f"--output: {folder} is not a folder", hint="choose a folder")
     else:
         nearest = next(parent for parent in folder.absolute().parents if parent.exists())
-        check_folder(nearest, "--output")
+        _check_folder(nearest, "--output")

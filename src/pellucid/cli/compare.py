@@ -6,62 +6,41 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from pellucid import metrics
 from pellucid._utils.notices import notice
+from pellucid._utils.texts import count
+from pellucid.cli.checks import OutputFiles
 from pellucid.cli.output import cost_change, open_console, plain_table, show_line
 from pellucid.cli.progress import working
-from pellucid.cli.writing import draw
+from pellucid.cli.writing import draw, write_and_show
 from pellucid.methods import BY_WORD
-from pellucid.table_explainer.arguments import MethodOptions, read_number
-from pellucid.table_explainer.clustering import Clustering, cluster_rows, report_number
-from pellucid.table_explainer.fitting import fit_tree
+from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.clustering import Clustering, cluster_rows
+from pellucid.table_explainer.fitting import fit_tree, make_estimator
 from pellucid.table_explainer.preparing import PreparedTable, prepare
-from pellucid.table_explainer.wording import count
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
-if TYPE_CHECKING:
-    from pellucid._utils.estimators import Objective
 
-
-def read_clusters(
-    file: Path,
-    *,
-    reading: ReadingOptions,
-    k: str,
-    seed: int,
-    objective: str = "kmeans",
-    outliers: str = "auto",
-    **preparation: Any,
-) -> tuple[PreparedTable, Clustering]:
+def read_clusters(file: Path, options: ExplainOptions, reading: ReadingOptions) -> Clustering:
     """Read, prepare and cluster a table."""
     with working(f"reading {file}"):
         source = read_source(file, reading)
-    prepared = prepare(source, **preparation)
+    prepared = prepare(source, options)
     with working("clusters"):
-        found = cluster_rows(
-            prepared, read_number(k), seed=seed, objective=objective, outliers=outliers
-        )
-    report_number(found[1])
+        found = cluster_rows(prepared, options)
+    found.report_number()
     return found
 
 
 def compare(
-    file: Path,
-    *,
-    leaves: int | None,
-    objective: str,
-    plot: Path | None,
-    seed: int,
-    as_json: bool,
-    **data: Any,
+    file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions
 ) -> None:
     """Explain the same clusters by every method and compare cost, size and time."""
-    prepared, clustering = read_clusters(file, seed=seed, objective=objective, **data)
+    clustering = read_clusters(file, options, reading)
     methods = dict(BY_WORD)
-    if objective == "kmedians":
+    if options.objective == "kmedians":
         for word, method in BY_WORD.items():
             if "objective" not in method.options:
                 notice(f"{methods.pop(word).name} is skipped: it minimises the k-means cost")
@@ -70,54 +49,52 @@ def compare(
         for word, method in methods.items():
             step(method.name)
             begin = time.perf_counter()
-            options = MethodOptions(leaves if "leaves" in method.options else None, objective)
-            fitted = fit_tree(prepared, clustering, word, options, seed=seed)
+            leaves = options.leaves if "leaves" in method.options else None
+            fitted = fit_tree(clustering, replace(options, method=word, leaves=leaves))
             found[method.name] = (fitted, time.perf_counter() - begin)
     order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
-    if as_json:
-        rows = [{"method": n, **found[n][0].measures(), "seconds": found[n][1]} for n in order]
-        print(json.dumps(rows, indent=2))
-    else:
-        _show(order, found)
-    if plot is not None:
+
+    def show() -> None:
+        if files.as_json:
+            rows = [{"method": n, **found[n][0].measures(), "seconds": found[n][1]} for n in order]
+            print(json.dumps(rows, indent=2))
+        else:
+            _show(order, found)
+
+    def plot(path: Path) -> None:
         from pellucid.plotting import plot_comparison
 
         models = {name: found[name][0] for name in order}
-        draw(plot, lambda: plot_comparison(models, reference=clustering.name))
-        notice(f"drew the comparison in {plot}")
+        draw(path, lambda: plot_comparison(models, reference=clustering.name))
+
+    write_and_show(files, [("the plot of the comparison", files.plot, plot)], None, show)
 
 
-def path(
-    file: Path,
-    *,
-    objective: Objective,
-    plot: Path | None,
-    seed: int,
-    as_json: bool,
-    **data: Any,
-) -> None:
+def path(file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions) -> None:
     """Print the trees along ExShallow's depth penalty: what shorter explanations cost."""
-    from pellucid import ExShallow
-
-    prepared, clustering = read_clusters(file, seed=seed, objective=objective, **data)
+    clustering = read_clusters(file, options, reading)
     reference, labels = clustering.as_parameters()
-    model = ExShallow(reference=reference, objective=objective, random_state=seed)
+    model = make_estimator(reference, replace(options, method="exshallow"))
     with working("trees"):
-        points = model.path(prepared.Z, labels)
-    restated = (_with_category_names(point, prepared) for point in points)
+        points = model.path(clustering.prepared.Z, labels)
+    restated = (_with_category_names(point, clustering.prepared) for point in points)
     points = TradeOff(restated, points.is_complete).undominated()
     against = clustering.name
-    if as_json:
-        names = ("penalty", "npc", "waes", "wad", "n_leaves")
-        rows = [{name: getattr(point, name) for name in names} for point in points]
-        print(json.dumps(rows, indent=2))
-    else:
-        _show_path(points, against)
-    if plot is not None:
+
+    def show() -> None:
+        if files.as_json:
+            names = ("penalty", "npc", "waes", "wad", "n_leaves")
+            rows = [{name: getattr(point, name) for name in names} for point in points]
+            print(json.dumps(rows, indent=2))
+        else:
+            _show_path(points, against)
+
+    def plot(path: Path) -> None:
         from pellucid.plotting import plot_trade_off
 
-        draw(plot, lambda: plot_trade_off(points, reference=against))
-        notice(f"drew the trade-off in {plot}")
+        draw(path, lambda: plot_trade_off(points, reference=against))
+
+    write_and_show(files, [("the plot of the trade-off", files.plot, plot)], None, show)
 
 
 def _with_category_names(point: TradeOffPoint, prepared: PreparedTable) -> TradeOffPoint:

@@ -13,14 +13,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pellucid import ExplainableKMeans, explain_pipeline, export_text, metrics
-from pellucid.cli import replacing
+from pellucid._utils.files import replacing
+from pellucid._utils.texts import percent
 from pellucid.cli.checks import DEMO_PICTURE, DEMO_REPORT
 from pellucid.cli.output import cost_change, show_line, show_measures, show_rules
 from pellucid.cli.writing import draw_tree
 from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
 from pellucid.report import write_report
 from pellucid.report.alternatives import other_trees
-from pellucid.table_explainer.wording import percent
 from pellucid.tree import ThresholdTree
 
 N_CLUSTERS = 3

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.table import Table
 
-from pellucid._utils.notices import UsageError
-from pellucid.cli.names import read_names
+from pellucid._utils.memory import available_memory
+from pellucid._utils.notices import UsageError, notice, option
+from pellucid._utils.texts import Message, count, percent
+from pellucid.cli.checks import OutputFiles
 from pellucid.cli.output import (
     cost_change,
     open_console,
@@ -24,156 +26,127 @@ from pellucid.cli.output import (
     shown_notices,
 )
 from pellucid.cli.progress import working
-from pellucid.cli.streaming import explain_in_batches, limit_of
 from pellucid.cli.writing import (
-    check_added_columns,
+    CLUSTER,
+    NOTE,
+    RULE,
+    FileStep,
+    check_new_columns,
     draw_tree,
-    report_written,
+    read_names,
+    with_rules,
+    write_and_show,
     write_rows,
-    write_text,
 )
-from pellucid.table_explainer.arguments import MethodOptions
+from pellucid.scale.scan import read_memory
+from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import report_assignment
-from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.reading import ReadingOptions, read_source
+from pellucid.tables.reading.large_files import memory_needed, open_large
 
-if TYPE_CHECKING:
-    from pellucid._utils.estimators import SQLDialect
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Output files by option; None if not requested."""
-
-    output: Path | None = None
-    tree: Path | None = None
-    sql: Path | None = None
-    model: Path | None = None
-    report: Path | None = None
-
-
-@dataclass(frozen=True)
-class Appearance:
-    """Options of the output that do not change the result."""
-
-    as_json: bool = False
-    dialect: SQLDialect = "standard"
-    bom: bool = False
-    title: str | None = None
-    rows: str = "rows"
-    no_rows: bool = False
-    language: str = "en"
-    keep_formulas: bool = False
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def explain(
     file: Path,
-    targets: Targets,
-    *,
+    options: ExplainOptions,
+    files: OutputFiles,
     reading: ReadingOptions,
-    k: str,
-    method: str | None,
-    options: MethodOptions,
-    names: str | None,
-    appearance: Appearance,
-    seed: int,
-    memory: str | None = None,
-    **more: Any,
+    memory: str | None,
 ) -> None:
     """Explain the clusters of the rows of `file` and write the requested files.
 
-    Parameters
-    ----------
-    file : Path
-    targets : Targets
-    reading : ReadingOptions
-    k, method, options, seed, **more
-        As in `explain_source`.
-    names : str or None
-        A file with names of clusters, or ``suggested``.
-    appearance : Appearance
-    memory : str or None
-        Memory from which on the file is read in batches; None: half of what is available.
+    A file that needs more than `memory`, by default half of what is available, is read in batches.
     """
-    how = {"k": k, "method": method, "options": options, "seed": seed, **more}
-    if (limit := limit_of(file, memory)) is not None:
-        if targets.output is not None:
+    if (limit := _limit_of(file, memory)) is not None:
+        if files.output is not None:
             raise UsageError(
                 "--output needs all rows in memory, but the file does not fit",
                 hint="write --sql or --model instead, or raise --memory",
             )
-        found = explain_in_batches(file, limit, reading, **how)
+        found = _explain_in_batches(file, limit, options, reading)
     else:
         with working(f"reading {file}"):
             source = read_source(file, reading)
-        if targets.output is not None:
-            check_added_columns(source.table, targets.output)
+        if files.output is not None:
+            check_new_columns(source, files, CLUSTER, RULE, NOTE)
         with working("explaining"):
-            found = explain_source(source, **how)
+            found = explain_source(source, options)
     found = replace(found, decisions=shown_notices())
-    if names is not None:
-        found = found.rename(
-            "suggested"
-            if names == "suggested"
-            else read_names(names, found.explanation.cluster_names_.tolist())
+    if files.names is not None:
+        clusters = found.explanation.cluster_names_.tolist()
+        is_suggested = files.names == "suggested"
+        found = found.rename("suggested" if is_suggested else read_names(files.names, clusters))
+
+    def show() -> None:
+        if files.as_json:
+            _show_json(found)
+        else:
+            _show(found, with_scores="-" in str(options.k))
+
+    write_and_show(files, _steps(found, files), found.explanation, show)
+
+
+def _limit_of(file: Path, memory: str | None) -> int | None:
+    """The memory for a file that has to be read in batches; None if it fits.
+
+    The limit is `memory`, or half of the memory that is available.
+    """
+    needed = memory_needed(file)
+    limit = read_memory(memory) if memory is not None else (available_memory() or 0) // 2
+    if needed is None or not limit or needed <= limit:
+        return None
+    sizes = {"needed": _written(needed), "limit": _written(limit)}
+    notice(Message("inBatches", file=str(file), **sizes, option=option("memory")))
+    return limit
+
+
+def _explain_in_batches(
+    file: Path, limit: int, options: ExplainOptions, reading: ReadingOptions
+) -> TableExplanation:
+    """Explain the clusters of a file in passes over its rows."""
+    from pellucid.table_explainer.streaming import explain_large
+
+    with working(f"reading {file}"):
+        table = open_large(file, reading)
+    with working("explaining"):
+        return explain_large(table, limit, options)
+
+
+def _written(n_bytes: int) -> str:
+    size, unit = float(n_bytes), 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.3g} {_UNITS[unit]}"
+
+
+def _steps(found: TableExplanation, files: OutputFiles) -> list[FileStep]:
+    """The files of an explanation."""
+
+    def write_labelled(path: Path) -> None:
+        assignment, source = found.assignment(), found.fitted.prepared.source
+        report_assignment(found.explanation, assignment)
+        write_rows(with_rules(source, found.explanation, assignment), source, files)
+
+    def report(path: Path) -> None:
+        found.report(
+            path,
+            title=files.title,
+            rows=files.rows,
+            no_rows=files.no_rows,
+            language=files.language,
         )
-    show = _show_json if appearance.as_json else _show
-    # Files are written first, because a closed pipe (such as head) ends the program.
-    try:
-        written = _write(found, targets, appearance)
-    except Exception:
-        # The result is printed even if a file cannot be written.
-        show(found)
-        raise
-    show(found, with_scores="-" in str(k))
-    report_written(written)
+
+    return [
+        ("the rows with their cluster", files.output, write_labelled),
+        ("the plot of the tree", files.tree, lambda path: draw_tree(path, found.explanation)),
+        ("the report", files.report, report),
+    ]
 
 
-def _write(
-    found: TableExplanation, targets: Targets, appearance: Appearance
-) -> list[tuple[str, Path]]:
-    """Write the requested files. Returns what was written, and where."""
-    explanation, written = found.explanation, []
-    if targets.output is not None:
-        assignment = found.assignment()
-        source = found.fitted.prepared.source
-        report_assignment(explanation, assignment)
-        with working(f"writing {targets.output}"):
-            write_rows(
-                targets.output,
-                source,
-                explanation,
-                assignment.leaf,
-                assignment.special_rules(explanation),
-                bom=appearance.bom,
-                keep_formulas=appearance.keep_formulas,
-            )
-        written.append(("the rows with their cluster", targets.output))
-    if targets.tree is not None:
-        draw_tree(targets.tree, explanation)
-        written.append(("the plot of the tree", targets.tree))
-    if targets.sql is not None:
-        write_text(targets.sql, explanation.to_sql(dialect=appearance.dialect))
-        written.append(("the clusters as SQL", targets.sql))
-    if targets.model is not None:
-        write_text(targets.model, explanation.to_json(indent=1))
-        written.append(("the model for pellucid predict", targets.model))
-    if targets.report is not None:
-        with working(f"writing {targets.report}"):
-            found.report(
-                targets.report,
-                title=appearance.title,
-                rows=appearance.rows,
-                no_rows=appearance.no_rows,
-                language=appearance.language,
-            )
-        written.append(("the report", targets.report))
-    return written
-
-
-def _show(found: TableExplanation, *, with_scores: bool = False) -> None:
+def _show(found: TableExplanation, *, with_scores: bool) -> None:
     fitted, measures = found.fitted, found.measures
     if with_scores:
         _show_scores(found.number_scores, fitted.n_clusters)
@@ -238,7 +211,7 @@ def _show_profile(found: TableExplanation) -> None:
     open_console().print(table)
 
 
-def _show_json(found: TableExplanation, *, with_scores: bool = False) -> None:
+def _show_json(found: TableExplanation) -> None:
     explanation, fitted = found.explanation, found.fitted
     result = {
         "rows": fitted.n_rows,

@@ -1,460 +1,431 @@
-"""Options of the commands, grouped as in ``--help``."""
+"""The options of all commands, grouped as in ``--help``."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import inspect
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from pellucid._utils.notices import UsageError
 from pellucid.methods import BY_WORD
 
-DATA, CLUSTERS, TREE, FILES = "Data", "Clusters", "Tree", "Files to write"
 NAMES = "A,B,C"
 
 
-def option(*flags: str, metavar: str, text: str, group: str | None = None, **more: Any) -> Any:
-    """An option with a value. Its default is hidden unless `more` has ``show_default``."""
-    settings = {"show_default": False, **more}
-    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=group, **settings)
+class CommandOption(NamedTuple):
+    """An option: its type, what typer needs to know, its default and the words it takes."""
+
+    kind: Any
+    info: Any
+    default: Any = None
+    words: tuple[str, ...] = ()
+
+    def parameter(self, name: str) -> inspect.Parameter:
+        """The parameter of a command from which typer makes the option."""
+        kind: Any = Annotated[self.kind, self.info]
+        return inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=self.default
+        )
+
+    def check(self, name: str, value: Any) -> Any:
+        """The value, in lower case if it is one of the known words; fail if it is none of them."""
+        if not self.words or value is None or value.lower() in self.words:
+            return value.lower() if self.words and value else value
+        raise UsageError(
+            f"--{name.replace('_', '-')}: unknown value {value!r}",
+            hint=f"use one of {', '.join(self.words)}",
+        )
 
 
-def flag(*flags: str, text: str, group: str | None = None) -> Any:
+Options = Mapping[str, CommandOption]
+
+
+def value(
+    kind: Any,
+    metavar: str,
+    text: str,
+    *flags: str,
+    default: Any = None,
+    words: Sequence[str] = (),
+    **more: Any,
+) -> CommandOption:
+    """An option with a value. ``--help`` shows its default, if there is one."""
+    if words:
+        more["autocompletion"] = lambda: list(words)
+    settings = {"metavar": metavar, "help": text, "show_default": default is not None, **more}
+    if default is None:
+        kind = kind | None
+    return CommandOption(kind, typer.Option(*flags, **settings), default, tuple(words))
+
+
+def flag(text: str, *flags: str, default: bool | None = False) -> CommandOption:
     """An option without a value."""
-    return typer.Option(*flags, help=text, rich_help_panel=group, show_default=False)
+    kind = bool if default is not None else bool | None
+    return CommandOption(kind, typer.Option(*flags, help=text, show_default=False), default)
 
 
-def file_option(metavar: str, text: str) -> Any:
+def file(metavar: str, text: str) -> CommandOption:
     """An option that names a file to write."""
     # readable=False: our own check gives a better message than typer's.
-    return option(metavar=metavar, text=text, group=FILES, readable=False)
+    return value(Path, metavar, text, readable=False)
 
 
-Debug = Annotated[bool, flag("--debug", text="Show the traceback of an error.")]
-Quiet = Annotated[bool, flag("--quiet", "-q", text="Print results and errors only.")]
-Json = Annotated[bool, flag("--json", text="Print JSON, for other programs.")]
-Table = Annotated[
-    Path,
-    typer.Argument(
-        readable=False,
-        metavar="FILE",
-        help="A table: text with any separator, Excel, Parquet, Feather or JSON, also compressed; "
-        "- for standard input.",
-    ),
-]
-ModelFile = Annotated[
-    Path, typer.Argument(readable=False, metavar="MODEL", help="A model file written by --model.")
-]
-
-# Data
-
-Columns = Annotated[
-    str | None,
-    option(metavar=NAMES, text="Columns to use; the others are ignored.", group=DATA),
-]
-Exclude = Annotated[str | None, option(metavar=NAMES, text="Columns to ignore.", group=DATA)]
-Categorical = Annotated[
-    str | None,
-    option(metavar=NAMES, text="Columns to treat as categories.", group=DATA),
-]
-Profile = Annotated[
-    str | None,
-    option(
-        metavar=NAMES,
-        text="Columns that are kept out of the clustering, but described in the result.",
-        group=DATA,
-    ),
-]
+def argument(metavar: str, text: str) -> CommandOption:
+    """A file to read."""
+    info = typer.Argument(readable=False, metavar=metavar, help=text)
+    return CommandOption(Path, info, inspect.Parameter.empty)
 
 
-class Scale(StrEnum):
-    """Scales of numeric columns."""
-
-    auto = "auto"
-    standard = "standard"
-    robust = "robust"
-    log = "log"
-    rank = "rank"
-    none = "none"
+def panel(heading: str, /, **options: CommandOption) -> Options:
+    """Options with a common title in ``--help``."""
+    for each in options.values():
+        each.info.rich_help_panel = heading
+    return options
 
 
-ScaleOption = Annotated[
-    Scale,
-    option(
-        metavar="HOW",
-        text="Scale of numeric columns before clustering: auto (standardized, skewed ones on a "
+def some(options: Options, *names: str) -> Options:
+    """Some of the options of a panel."""
+    return {name: options[name] for name in names}
+
+
+DEBUG = {"debug": flag("Show the traceback of an error.", "--debug")}
+QUIET = {"quiet": flag("Print results and errors only.", "--quiet", "-q"), **DEBUG}
+JSON = {"as_json": flag("Print JSON, for other programs.", "--json")}
+TABLE = {
+    "file": argument(
+        "FILE",
+        "A table: text with any separator, Excel, Parquet, Feather or JSON, also compressed; - for "
+        "standard input.",
+    )
+}
+MODEL = {"model": argument("MODEL", "A model file written by --model.")}
+
+DATA = panel(
+    "Data",
+    columns=value(str, NAMES, "Columns to use; the others are ignored."),
+    exclude=value(str, NAMES, "Columns to ignore."),
+    categorical=value(str, NAMES, "Columns to treat as categories."),
+    scale=value(
+        str,
+        "HOW",
+        "Scale of numeric columns before clustering: auto (standardized, skewed ones on a "
         "logarithmic scale), standard, robust, log, rank or none. Rules keep the original units.",
-        group=DATA,
-        show_default=True,
+        default="auto",
+        words=("auto", "standard", "robust", "log", "rank", "none"),
     ),
-]
-
-
-class Missing(StrEnum):
-    """What to do with rows with a missing number."""
-
-    auto = "auto"
-    drop = "drop"
-    median = "median"
-    error = "error"
-
-
-MissingOption = Annotated[
-    Missing,
-    option(
-        metavar="WHAT",
-        text="Rows with a missing number: drop them, fill in the median, or stop with an error. "
+    missing=value(
+        str,
+        "WHAT",
+        "Rows with a missing number: drop them, fill in the median, or stop with an error. "
         "auto drops at most 10% of the rows; otherwise it ignores columns with many gaps, or "
         "fills in the median.",
-        group=DATA,
-        show_default=True,
+        default="auto",
+        words=("auto", "drop", "median", "error"),
     ),
-]
-
-
-class Outliers(StrEnum):
-    """What to do with outliers."""
-
-    auto = "auto"
-    keep = "keep"
-
-
-OutliersOption = Annotated[
-    Outliers,
-    option(
-        metavar="WHAT",
-        text="Rows far from all others: auto sets them apart and reports them, keep clusters them.",
-        group=DATA,
-        show_default=True,
+    outliers=value(
+        str,
+        "WHAT",
+        "Rows far from all others: auto sets them apart and reports them, keep clusters them.",
+        default="auto",
+        words=("auto", "keep"),
     ),
-]
-
-Memory = Annotated[
-    str | None,
-    option(
-        metavar="SIZE",
-        text="Memory to use, such as 2GB. A Parquet or text file that needs more is read in "
-        "batches; then only its columns of numbers are used. Default: half of the free memory.",
-        group=DATA,
+)
+EXPLAIN_DATA = panel(
+    "Data",
+    profile=value(
+        str, NAMES, "Columns that are kept out of the clustering, but described in the result."
     ),
-]
-
-# Reading
-
-READING = "How to read the file"
-Separator = Annotated[
-    str | None,
-    option(
+    memory=value(
+        str,
+        "SIZE",
+        "Memory to use, such as 2GB. A Parquet or text file that needs more is read in batches; "
+        "then only its columns of numbers are used. Default: half of the free memory.",
+    ),
+)
+READING = panel(
+    "How to read the file",
+    separator=value(
+        str,
+        "CHAR",
+        "Separator of the fields, such as ';', 'tab' or 'blank'. Default: detected.",
         "--sep",
-        metavar="CHAR",
-        text="Separator of the fields, such as ';', 'tab' or 'blank'. Default: detected.",
-        group=READING,
     ),
-]
-Decimal = Annotated[
-    str | None,
-    option(metavar="CHAR", text="Decimal sign: '.' or ','. Default: detected.", group=READING),
-]
-TextEncoding = Annotated[
-    str | None,
-    option(
-        "--encoding",
-        metavar="NAME",
-        text="Encoding of the text, such as utf-8 or latin-1. Default: detected.",
-        group=READING,
+    decimal=value(str, "CHAR", "Decimal sign: '.' or ','. Default: detected."),
+    encoding=value(
+        str, "NAME", "Encoding of the text, such as utf-8 or latin-1. Default: detected."
     ),
-]
-MissingMarkers = Annotated[
-    str | None,
-    option(
-        "--na",
-        metavar="A,B,C",
-        text="Words that stand for a missing value. Default: an empty field, NA, n/a, ?, - and "
-        "the like in columns of numbers.",
-        group=READING,
+    na=value(
+        str,
+        NAMES,
+        "Words that stand for a missing value. Default: an empty field, NA, n/a, ?, - and the like "
+        "in columns of numbers.",
     ),
-]
-SkippedLines = Annotated[
-    int | None,
-    option(
-        "--skip",
-        metavar="N",
-        text="Number of lines above the header. Default: detected.",
-        group=READING,
-        min=0,
-    ),
-]
-Header = Annotated[
-    bool | None,
-    flag(
+    skip=value(int, "N", "Number of lines above the header. Default: detected.", min=0),
+    header=flag(
+        "Whether the first line has the names of the columns. Default: detected.",
         "--header/--no-header",
-        text="Whether the first line has the names of the columns. Default: detected.",
-        group=READING,
+        default=None,
     ),
-]
-
-# Clusters
-
-Clusters = Annotated[
-    str,
-    option(
-        "-k",
-        metavar="N|N-M|auto",
-        text="Number of clusters. A range such as 3-8 compares its numbers and chooses one; auto "
+)
+CLUSTERS = panel(
+    "Clusters",
+    k=value(
+        str,
+        "N|N-M|auto",
+        "Number of clusters. A range such as 3-8 compares its numbers and chooses one; auto "
         "chooses from 2 to 10.",
-        group=CLUSTERS,
-        show_default=True,
+        "-k",
+        default="auto",
     ),
-]
-Labels = Annotated[
-    str | None,
-    option(
-        metavar="COLUMN",
-        text="Explain existing groups (this column) instead of clustering.",
-        group=CLUSTERS,
+    labels=value(str, "COLUMN", "Explain existing groups (this column) instead of clustering."),
+    seed=value(int, "N", "Random seed of k-means.", default=0, min=0, max=2**32 - 1),
+)
+OBJECTIVE = panel(
+    "Clusters",
+    objective=value(
+        str,
+        "WHAT",
+        "What to minimize: kmeans (squared distance to the mean) or kmedians (absolute distance to "
+        "the median, robust to outliers).",
+        default="kmeans",
+        words=("kmeans", "kmedians"),
     ),
-]
-Seed = Annotated[
-    int,
-    option(
-        metavar="N",
-        text="Random seed of k-means.",
-        group=CLUSTERS,
-        min=0,
-        max=2**32 - 1,
-        show_default=True,
+)
+TREE = panel(
+    "Tree",
+    method=value(
+        str,
+        "NAME",
+        f"How the tree is built: {', '.join(BY_WORD)}. Default: explainable, which finds the tree "
+        "of lowest cost; with --labels spex, which uses only the labels; with --objective kmedians "
+        "or --polish exshallow. See pellucid compare.",
+        words=tuple(BY_WORD),
     ),
-]
-
-
-class ObjectiveName(StrEnum):
-    """Names of the cost functions."""
-
-    kmeans = "kmeans"
-    kmedians = "kmedians"
-
-
-ObjectiveOption = Annotated[
-    ObjectiveName,
-    option(
-        metavar="WHAT",
-        text="What to minimize: kmeans (squared distance to the mean) or kmedians (absolute "
-        "distance to the median, robust to outliers).",
-        group=CLUSTERS,
-        show_default=True,
-    ),
-]
-
-# Tree
-
-
-if TYPE_CHECKING:
-    Method = StrEnum
-else:
-    Method = StrEnum("Method", {word: word for word in BY_WORD})
-
-
-MethodOption = Annotated[
-    Method | None,
-    option(
-        metavar="NAME",
-        text=f"How the tree is built: {', '.join(BY_WORD)}. Default: "
-        "explainable, which finds the tree of lowest cost; with --labels spex, which uses only "
-        "the labels; with --objective kmedians or --polish exshallow. See pellucid compare.",
-        group=TREE,
-        case_sensitive=False,
-    ),
-]
-Leaves = Annotated[
-    int | None,
-    option(
-        metavar="N",
-        text="Number of leaves, for exkmc (default 2 k), explainable and spex (default k).",
-        group=TREE,
+    leaves=value(
+        int,
+        "N",
+        "Number of leaves, for exkmc (default 2 k), explainable and spex (default k).",
         min=1,
     ),
-]
-DepthPenalty = Annotated[
-    float | None,
-    option(
-        metavar="X",
-        text="Penalty on depth, as a share of the cost: larger values give shorter rules. "
-        "For exshallow (default 0.03) and explainable (default 0).",
-        group=TREE,
+    polish=value(
+        str,
+        "HOW",
+        "Improve the finished tree as long as its cost decreases: no, yes, or deep, which takes "
+        "several times as long.",
+        default="no",
+        words=("no", "yes", "deep"),
+    ),
+    depth_penalty=value(
+        float,
+        "X",
+        "Penalty on depth, as a share of the cost: larger values give shorter rules. For exshallow "
+        "(default 0.03) and explainable (default 0).",
         min=0,
     ),
-]
-MaxDepth = Annotated[
-    int | None,
-    option(metavar="N", text="Maximum depth of the tree, for explainable.", group=TREE, min=1),
-]
-MaxConditions = Annotated[
-    int | None,
-    option(
-        metavar="N",
-        text="Maximum number of conditions in a rule, for explainable.",
-        group=TREE,
-        min=1,
+    max_depth=value(int, "N", "Maximum depth of the tree, for explainable.", min=1),
+    max_conditions=value(
+        int, "N", "Maximum number of conditions in a rule, for explainable.", min=1
     ),
-]
-
-
-class Polish(StrEnum):
-    """Levels of polishing."""
-
-    no = "no"
-    yes = "yes"
-    deep = "deep"
-
-
-PolishOption = Annotated[
-    Polish,
-    option(
-        metavar="HOW",
-        text="Improve the finished tree as long as its cost decreases: no, yes, or deep, which "
-        "takes several times as long.",
-        group=TREE,
-        show_default=True,
+    effort=value(
+        str,
+        "HOW",
+        "Search effort of explainable: fast, balanced (default) or best.",
+        words=("fast", "balanced", "best"),
     ),
-]
-
-
-class EffortName(StrEnum):
-    """Search effort of ExplainableKMeans."""
-
-    fast = "fast"
-    balanced = "balanced"
-    best = "best"
-
-
-EffortOption = Annotated[
-    EffortName | None,
-    option(
-        metavar="HOW",
-        text="Search effort of explainable: fast, balanced (default) or best.",
-        group=TREE,
-    ),
-]
-MaxError = Annotated[
-    float,
-    option(
-        metavar="X",
-        text="Maximum share of rows of other clusters in a region.",
-        group="Regions",
+)
+REGIONS = panel(
+    "Regions",
+    max_error=value(
+        float,
+        "X",
+        "Maximum share of rows of other clusters in a region.",
+        default=0.05,
         min=0,
         max=1,
-        show_default=True,
     ),
-]
-Shape = Annotated[
-    str,
-    option(
-        metavar="NAME",
-        text="box, polyhedron, ellipse or nonparametric.",
-        group="Regions",
-        show_default=True,
+    shape=value(
+        str,
+        "NAME",
+        "box, polyhedron, ellipse or nonparametric.",
+        default="box",
+        words=("box", "polyhedron", "ellipse", "nonparametric"),
     ),
-]
+)
 
-# Files to write
-
-Output = Annotated[
-    Path | None,
-    file_option(
-        "FILE",
-        "The rows with their cluster and rule: .csv, .tsv, .parquet, .feather, .xlsx or .jsonl.",
+_SUFFIXES = ".csv, .tsv, .parquet, .feather, .xlsx or .jsonl"
+FILES = panel(
+    "Files to write",
+    output=file("FILE", f"The rows with their cluster and rule: {_SUFFIXES}."),
+    bom=flag(
+        "Start a CSV file with a byte order mark, so that Excel shows all characters.", "--bom"
     ),
-]
-RegionRows = Annotated[
-    Path | None,
-    file_option(
-        "FILE",
-        "The rows with their cluster and region: .csv, .tsv, .parquet, .feather, .xlsx or .jsonl.",
-    ),
-]
-Rows = Annotated[
-    Path | None,
-    file_option("FILE", "The rows with their cluster and rule; default: standard output."),
-]
-Bom = Annotated[
-    bool,
-    flag(
-        "--bom",
-        text="Start a CSV file with a byte order mark, so that Excel shows all characters.",
-        group=FILES,
-    ),
-]
-KeepFormulas = Annotated[
-    bool,
-    flag(
+    keep_formulas=flag(
+        "Write text such as =1+1 to a CSV file as it is; spreadsheets would execute it.",
         "--keep-formulas",
-        text="Write text such as =1+1 to a CSV file as it is; spreadsheets would execute it.",
-        group=FILES,
     ),
-]
-Names = Annotated[
-    str | None,
-    option(
-        metavar="FILE|suggested",
-        text="Names of the clusters: a table with the columns cluster and name, a report that was "
-        "saved with names, or suggested. The names reach all files.",
-        group=FILES,
+    names=value(
+        str,
+        "FILE|suggested",
+        "Names of the clusters: a table with the columns cluster and name, a report that was saved "
+        "with names, or suggested. The names reach all files.",
+    ),
+    tree=file("IMAGE", "A plot of the tree: .png, .svg, .pdf or .dot."),
+    sql=file("SQL", "The clusters as an SQL expression."),
+    dialect=value(str, "NAME", "SQL dialect, such as postgres or mysql.", default="standard"),
+    model=file("JSON", "The model, for pellucid predict."),
+    report=file("HTML", "A report as one HTML file that works offline."),
+    title=value(str, "TEXT", "Title of the report."),
+    rows=value(
+        str,
+        "WORD",
+        "What the rows are called in the report, such as customers.",
+        default="rows",
+    ),
+    no_rows=flag("Keep single rows out of the report.", "--no-rows"),
+    language=value(str, "en|de", "Language of the report.", default="en", words=("en", "de")),
+)
+PLOT = panel("Files to write", plot=file("IMAGE", "A plot: .png, .svg or .pdf."))
+REGION_FILES = {
+    **panel(
+        "Files to write",
+        output=file("FILE", f"The rows with their cluster and region: {_SUFFIXES}."),
+        plot=file("IMAGE", "A plot of each level: regions.png becomes regions-1.png and so on."),
+    ),
+    **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model", "report", "title"),
+    **some(FILES, "language"),
+}
+PREDICTED_FILES = {
+    **panel(
+        "Files to write",
+        output=file("FILE", "The rows with their cluster and rule; default: standard output."),
+    ),
+    **some(FILES, "bom", "keep_formulas"),
+}
+DEMO_FOLDER = {
+    "output": value(
+        Path,
+        "DIR",
+        "Folder for the files; created if missing.",
+        default=Path("."),
         readable=False,
+        show_default=False,
+    )
+}
+
+SERIES = panel(
+    "Series",
+    entity=value(
+        str,
+        NAMES,
+        "Columns that describe an entity; the rules use them. Default: columns with one value per "
+        "entity, if --id or a wide table gives the entities.",
     ),
-]
-Title = Annotated[str | None, option(metavar="TEXT", text="Title of the report.", group=FILES)]
-RowsWord = Annotated[
-    str,
-    option(
-        "--rows",
-        metavar="WORD",
-        text="What the rows are called in the report, such as customers.",
-        group=FILES,
-        show_default=True,
+    identity=value(
+        str,
+        NAMES,
+        "Columns that name an entity; the rules do not use them. Default: columns of --entity with "
+        "a different text for each entity.",
+        "--id",
     ),
-]
-NoRows = Annotated[bool, flag("--no-rows", text="Keep single rows out of the report.", group=FILES)]
-
-
-class LanguageName(StrEnum):
-    """Languages of reports."""
-
-    en = "en"
-    de = "de"
-
-
-Language = Annotated[
-    LanguageName,
-    option(
-        metavar="en|de",
-        text="Language of the report.",
-        group=FILES,
-        show_default=True,
+    time=value(str, "COLUMN", "Column of dates or times, in a long table."),
+    value=value(str, "COLUMN", "Column of the measured values, in a long table."),
+    times=value(
+        str,
+        NAMES,
+        "Columns of a wide table, one per time: names, patterns such as 'y19*', or ranges such as "
+        "1952:2007. Default: columns whose names are years or dates.",
     ),
-]
-TreePicture = Annotated[
-    Path | None, file_option("IMAGE", "A plot of the tree: .png, .svg, .pdf or .dot.")
-]
-Sql = Annotated[Path | None, file_option("SQL", "The clusters as an SQL expression.")]
-Dialect = Annotated[
-    str,
-    option(
-        metavar="NAME",
-        text="SQL dialect, such as postgres or mysql.",
-        group=FILES,
-        show_default=True,
+    weight=value(
+        str,
+        "COLUMN",
+        "Weight of an entity: none (all entities count the same), value (the sum of its values), "
+        "or the mean of a column.",
+        default="none",
     ),
-]
-Model = Annotated[Path | None, file_option("JSON", "The model, for pellucid predict.")]
-Report = Annotated[
-    Path | None, file_option("HTML", "A report as one HTML file that works offline.")
-]
-Plot = Annotated[Path | None, file_option("IMAGE", "A plot: .png, .svg or .pdf.")]
-LevelPlot = Annotated[
-    Path | None,
-    file_option("IMAGE", "A plot of each level: regions.png becomes regions-1.png and so on."),
-]
-DemoFolder = Annotated[
-    Path, option(metavar="DIR", text="Folder for the files; created if missing.", readable=False)
-]
+    aggregate=value(
+        str,
+        "HOW",
+        "How to combine several rows of one time: mean, sum, median, min or max.",
+        default="mean",
+        words=("mean", "sum", "median", "min", "max"),
+    ),
+    frequency=value(
+        str,
+        "HOW",
+        "Aggregate times by hour, day, week, month or year.",
+        words=("hour", "day", "week", "month", "year"),
+    ),
+    moving_average=value(int, "N", "Window of a moving average, in times.", min=1),
+    relative=flag(
+        "Divide each series by its mean, to compare shapes instead of levels.", "--relative"
+    ),
+    fill_value=value(float, "X", "Value for missing times, such as 0.", "--fill-value", "--fill"),
+    interpolate=flag("Interpolate missing times linearly.", "--interpolate"),
+    coverage=value(
+        str,
+        "WHAT",
+        "Series that start late or end early: equal (an error), common (only the times of all "
+        "entities), or own (series of different lengths, for dtw).",
+        default="equal",
+        words=("equal", "common", "own"),
+    ),
+)
+SERIES_CLUSTERS = panel(
+    "Clusters",
+    k=value(
+        str,
+        "FROM-TO",
+        "Number of clusters, or range of it. Default: 3-11; for fewer than 12 entities, from 2 to "
+        "one less than their number.",
+        "-k",
+    ),
+    trade_off=value(
+        float,
+        "X",
+        "Weight of the tree's size in the objective: larger values give shorter rules.",
+        default=1.0,
+        min=0,
+    ),
+    tolerance=value(
+        float,
+        "X",
+        "Stop the search when the objective can improve by at most this.",
+        default=0.05,
+        min=0,
+    ),
+    tree_accuracy=value(
+        float,
+        "X",
+        "Share of the entities that the tree must assign to their cluster: smaller values give "
+        "smaller trees. A warning is printed if no tree reaches it.",
+        default=0.9,
+        min=0.01,
+        max=1,
+    ),
+    distance=value(
+        str,
+        "NAME",
+        "Distance between series: euclidean, manhattan, cosine, or dtw.",
+        default="euclidean",
+        words=("euclidean", "manhattan", "cosine", "dtw"),
+    ),
+    search=value(
+        str,
+        "NAME",
+        "branch-and-bound, grid, bayes (requires the package bayesian-optimization) or two-step "
+        "(requires the package kneed).",
+        default="branch-and-bound",
+        words=("branch-and-bound", "grid", "bayes", "two-step"),
+    ),
+)
+SERIES_FILES = {
+    **panel(
+        "Files to write",
+        output=file("FILE", "The entities with their cluster."),
+        trends=file("IMAGE", "A plot of the series of each cluster."),
+    ),
+    **some(FILES, "tree", "model", "report", "language"),
+}

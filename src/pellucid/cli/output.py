@@ -18,9 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pellucid._utils.notices import notices_to
-from pellucid._utils.texts import escape_controls
+from pellucid._utils.texts import escape_controls, percent
 from pellucid.plotting.palette import cluster_color
-from pellucid.table_explainer.wording import percent
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -3,204 +3,166 @@
 from __future__ import annotations
 
 import json
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import notice, option
-from pellucid._utils.texts import Message
-from pellucid.cli import CommandError, replacing
+from pellucid._utils.files import replacing
+from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.texts import Message, count, percent
+from pellucid.cli.checks import OutputFiles
 from pellucid.cli.compare import read_clusters
-from pellucid.cli.names import read_names
 from pellucid.cli.output import show_line, show_measures, shown_notices
 from pellucid.cli.progress import working
-from pellucid.cli.writing import CLUSTER, draw, write_text
+from pellucid.cli.writing import (
+    CLUSTER,
+    FileStep,
+    check_new_columns,
+    draw,
+    read_names,
+    write_and_show,
+    write_rows,
+)
 from pellucid.explanation.region_list import RegionList
 from pellucid.regions.answer_regions import region_text
-from pellucid.table_explainer.naming import suggest_names
-from pellucid.table_explainer.wording import count, percent
+from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.clustering import Clustering
+from pellucid.table_explainer.descriptions import suggest_names
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
-from pellucid.tables.reading import ReadingOptions, TableSource, as_format, read_source
-from pellucid.tables.writing import to_text, write_table
-
-if TYPE_CHECKING:
-    from pellucid._utils.estimators import SQLDialect
+from pellucid.tables.reading import ReadingOptions, TableSource, as_format
 
 REGION = "region"
 
 
 def regions(
     file: Path,
+    options: ExplainOptions,
+    files: OutputFiles,
+    reading: ReadingOptions,
     *,
     max_error: float,
     shape: str,
-    seed: int,
-    targets: dict[str, Path | None],
-    bom: bool = False,
-    keep_formulas: bool = False,
-    dialect: SQLDialect = "standard",
-    language: str = "en",
-    names: str | None = None,
-    title: str | None = None,
-    as_json: bool = False,
-    **data: Any,
 ) -> None:
-    """Find and print regions in one or two columns that contain rows of one cluster.
+    """Find and print regions of a shape in one or two columns that contain rows of one cluster.
 
-    Parameters
-    ----------
-    file : Path
-    max_error : float
-        Maximum share of rows of other clusters in a region.
-    shape : str
-        Shape of the regions.
-    seed : int
-    targets : dict of str to Path or None
-        Files to write: ``output``, ``plot``, ``sql``, ``model`` and ``report``. There is one plot
-        per level: ``regions.png`` becomes ``regions-1.png`` and so on.
-    dialect : str
-        SQL dialect.
-    names : str or None
-        A file with names of clusters, or ``suggested``.
-    title : str or None
-        Title of the report; default: the name of the file.
-    as_json : bool
-        Print JSON instead of text.
-    bom : bool
-        Whether a CSV file starts with a byte order mark.
-    keep_formulas : bool
-        Whether text that a spreadsheet executes is written to a CSV file as it is.
-    **data
-        As in `read_clusters`.
+    `max_error` is the maximum share of rows of other clusters in a region. There is one plot per
+    level: ``regions.png`` becomes ``regions-1.png`` and so on.
     """
+    clustering = read_clusters(file, options, reading)
+    prepared = clustering.prepared
+    if files.output is not None:
+        check_new_columns(prepared.source, files, CLUSTER, REGION)
+    # Boxes do not depend on the scale, so the units of the table are used.
+    columns = zip(map(str, prepared.encoding.names), prepared.features)
+    table = pl.DataFrame({name: column.astype(float) for name, column in columns})
+    found = _find(table, clustering, max_error=max_error, shape=shape, seed=options.seed)
+    suggested = _suggested_names(found, clustering)
+    named = _names(found, suggested, files)
+    _warn_about_errors(found, max_error)
+    is_exported = any((files.output, files.sql, files.model, files.report))
+    has_export = is_exported and shape != "nonparametric"
+    exported = _exported(found, clustering) if has_export else None
+    report = {
+        "title": files.title or Path(prepared.source.name).name,
+        "cluster_names": named,
+        "suggested_names": suggested,
+        "reference": clustering.name,
+        "language": files.language,
+        "decisions": shown_notices(),
+        "warnings": _report_warnings(found, max_error),
+        "exported": exported,
+    }
+    shown = found.rename_clusters(named)
+    renamed = None if exported is None else exported.rename_clusters(named)
+    steps = [
+        *_steps(found, renamed, table, clustering, files),
+        ("the report", files.report, lambda path: _report(path, found, table, report)),
+    ]
+    show = partial(_show_json, shown) if files.as_json else partial(_show, shown, named)
+    write_and_show(files, steps, renamed, show)
+
+
+def _find(table: pl.DataFrame, clustering: Clustering, **settings: Any) -> Any:
+    """The regions of the clusters."""
     from pellucid import explain_clusters
 
-    prepared, clustering = read_clusters(file, seed=seed, **data)
-    labels, source = clustering.labels, prepared.source
-    if targets.get("output") is not None:
-        _check_new_columns(source)
-    # Boxes do not depend on the scale, so the units of the table are used.
-    column_names = prepared.encoding.names
-    columns = zip(map(str, column_names), prepared.features)
-    table = pl.DataFrame({name: column.astype(float) for name, column in columns})
+    roles = clustering.prepared.roles
     with working("regions"):
-        found = explain_clusters(
+        return explain_clusters(
             table,
-            labels,
-            max_error=max_error,
-            regions=shape,
-            random_state=seed,
-            columns=column_names,
-            formats={n: prepared.roles.formats[n] for n in prepared.roles.numbers},
+            clustering.labels,
+            max_error=settings["max_error"],
+            regions=settings["shape"],
+            random_state=settings["seed"],
+            columns=clustering.prepared.encoding.names,
+            formats={name: roles.formats[name] for name in roles.numbers},
         )
-    named: dict[Any, str] = {}
+
+
+def _suggested_names(found: Any, clustering: Clustering) -> list[str]:
+    """A suggested name of each cluster, in the order of the result."""
+    labels = np.unique(clustering.labels).tolist()
+    names = dict(zip(labels, suggest_names(clustering.prepared, clustering.labels, labels)))
+    return [names[cluster.cluster] for cluster in found]
+
+
+def _names(found: Any, suggested: list[str], files: OutputFiles) -> dict[Any, str]:
+    """The names of ``--names`` by cluster."""
     clusters = [cluster.cluster for cluster in found]
-    labeled = dict(zip(np.unique(labels).tolist(), suggest_names(prepared, *_positions(labels))))
-    suggested = [labeled[cluster] for cluster in clusters]
-    if names is not None:
-        named = dict(zip(clusters, suggested)) if names == "suggested" else {}
-        named = named or read_names(names, clusters)
-    _warn_about_errors(found, max_error)
-    decisions = shown_notices()
-    shown = found.rename_clusters(named)
-    if as_json:
-        print(json.dumps([_plain(cluster) for cluster in shown], indent=2, ensure_ascii=False))
-    else:
-        _show(shown, named)
-    if (plot := targets.get("plot")) is not None:
-        _draw(plot, found.model, table, labels)
-    exported = None
-    is_exported = any(targets.get(name) is not None for name in ("output", "sql", "model"))
-    if is_exported or (targets.get("report") is not None and shape != "nonparametric"):
-        exported = RegionList.of(
-            found,
-            columns=prepared.encoding.input_names,
-            fill=prepared.fill,
-            reading=source.options.to_dict(),
+    if files.names == "suggested":
+        return dict(zip(clusters, suggested))
+    return {} if files.names is None else read_names(files.names, clusters)
+
+
+def _exported(found: Any, clustering: Clustering) -> RegionList:
+    """The regions as they are exported."""
+    prepared = clustering.prepared
+    return RegionList.of(
+        found,
+        columns=prepared.encoding.input_names,
+        fill=prepared.fill,
+        reading=prepared.source.options.to_dict(),
+    )
+
+
+def _steps(
+    found: Any,
+    exported: RegionList | None,
+    table: pl.DataFrame,
+    clustering: Clustering,
+    files: OutputFiles,
+) -> list[FileStep]:
+    """The rows with their regions, and one plot per level."""
+    from pellucid.plotting import plot_level
+
+    source, model = clustering.prepared.source, found.model
+    steps: list[FileStep] = [
+        (
+            "the rows with their cluster",
+            files.output,
+            lambda path: write_rows(with_regions(source, exported), source, files),
         )
-        _export(
-            exported.rename_clusters(named),
-            source,
-            targets,
-            dialect,
-            {"bom": bom, "keep_formulas": keep_formulas},
-        )
-    if (report := targets.get("report")) is not None:
-        with replacing(report) as unfinished:
-            found.report(
-                unfinished,
-                table,
-                title=title or Path(prepared.source.name).name,
-                cluster_names=named,
-                suggested_names=suggested,
-                reference=clustering.name,
-                language=language,
-                decisions=decisions,
-                warnings=_report_warnings(found, max_error),
-                exported=exported,
-            )
-        notice(f"wrote the report to {report}; open it in a browser")
+    ]
+    if (plot := files.plot) is not None:
+        for level in range(model.n_levels_):
+            make = partial(plot_level, model, table, clustering.labels, level=level)
+            path = plot.with_name(f"{plot.stem}-{level + 1}{plot.suffix}")
+            steps.append((f"the plot of level {level + 1}", path, partial(draw, make=make)))
+    return steps
 
 
-def predict_regions(
-    model: Path, file: Path, output: Path | None, reading: ReadingOptions, **text: bool
-) -> None:
-    """Write the rows of `file` with their cluster and region, by a model of ``--model``."""
-    from pellucid import from_json
-
-    try:
-        found = cast("RegionList", from_json(model))
-    except ValueError as error:
-        raise CommandError(
-            f"{model} is not a model: {error}",
-            hint="create one with pellucid regions FILE --model MODEL",
-        ) from error
-    with working(f"reading {file}"):
-        source = read_source(file, reading, ReadingOptions.from_dict(found.reading_ or {}))
-    _check_new_columns(source)
-    _write_rows(found, source, output, text)
-    if output is not None:
-        notice(f"wrote {count(source.table.height, 'row')} with their cluster to {output}")
+def _report(path: Path, found: Any, table: pl.DataFrame, options: dict[str, Any]) -> None:
+    with replacing(path) as unfinished:
+        found.report(unfinished, table, **options)
 
 
-def _export(
-    exported: RegionList,
-    source: TableSource,
-    targets: dict[str, Path | None],
-    dialect: SQLDialect,
-    text: dict[str, bool],
-) -> None:
-    """Write the rows, the SQL expression and the model."""
-    if (output := targets.get("output")) is not None:
-        _write_rows(exported, source, output, text)
-        notice(f"wrote the rows with their cluster to {output}")
-    if (sql := targets.get("sql")) is not None:
-        write_text(sql, exported.to_sql(dialect=dialect))
-        notice(f"wrote the clusters as SQL to {sql}")
-    if (model := targets.get("model")) is not None:
-        write_text(model, exported.to_json(indent=1))
-        notice(f"wrote the model to {model}; pellucid predict {model} FILE uses it")
-
-
-def _check_new_columns(source: TableSource) -> None:
-    for name in (CLUSTER, REGION):
-        if name in source.table.columns:
-            raise CommandError(
-                f"{source.name} already has a column {name!r}, which the output would add",
-                hint="rename it",
-            )
-
-
-def _write_rows(
-    found: RegionList, source: TableSource, output: Path | None, text: dict[str, bool]
-) -> None:
-    """Write the original table with the cluster and the region of each row.
+def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
+    """The original table with the cluster and the region of each row.
 
     Rows with a missing number in a column that the regions use get empty fields.
     """
@@ -208,7 +170,7 @@ def _write_rows(
     for name in found.used_names:
         column = name.column if isinstance(name, Indicator) else name
         if column not in source.table.columns:
-            raise CommandError(
+            raise InputError(
                 f"{source.name} has no column {column!r}, which the regions use",
                 hint=f"its columns are {', '.join(map(repr, source.table.columns))}",
             )
@@ -249,11 +211,7 @@ def _write_rows(
             f"{count(source.table.height - len(rows), 'row')} with a missing value in "
             f"{', '.join(used)}: no cluster"
         )
-    frame = source.table.with_columns(added)
-    if output is None:
-        sys.stdout.write(to_text(frame, source, keep_formulas=text["keep_formulas"]))
-        return
-    write_table(output, frame, source, **text)
+    return source.table.with_columns(added)
 
 
 def _impure_regions(found: Any, max_error: float) -> list[tuple[Any, float]]:
@@ -281,10 +239,8 @@ def _report_warnings(found: Any, max_error: float) -> list[Message]:
     return [Message("impureRegions", n=len(errors), error=max(errors), option=shown)]
 
 
-def _positions(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """The position of each label among the sorted labels, and the number of labels."""
-    classes, positions = np.unique(labels, return_inverse=True)
-    return positions, len(classes)
+def _show_json(found: Any) -> None:
+    print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
 
 
 def _plain(cluster: Any) -> dict:
@@ -332,12 +288,3 @@ def _show(found: Any, named: dict[Any, str]) -> None:
         correctly = f"{percent(uncovered.purity)} of them correctly"
         measures.append((f"other rows, assigned to cluster {name}", f"{others:,}, {correctly}"))
     show_measures([*measures, ("rows assigned to their own cluster", part(right))])
-
-
-def _draw(plot: Path, model: Any, table: Any, labels: np.ndarray) -> None:
-    from pellucid.plotting import plot_level
-
-    for level in range(model.n_levels_):
-        path = plot.with_name(f"{plot.stem}-{level + 1}{plot.suffix}")
-        draw(path, partial(plot_level, model, table, labels, level=level))
-        notice(f"drew level {level + 1} in {path}")

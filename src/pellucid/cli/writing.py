@@ -1,26 +1,76 @@
-"""Write plots, texts and rows to files, completely or not at all."""
+"""Write the files of a command, each completely or not at all."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import notice
-from pellucid.cli import CommandError, replacing
-from pellucid.cli.checks import GRAPHS
-from pellucid.explanation.row_explanations import RowRule
-from pellucid.tables.reading import TableSource
+from pellucid._utils.files import replacing
+from pellucid._utils.notices import InputError, notice
+from pellucid.cli.checks import GRAPHS, OutputFiles
+from pellucid.cli.progress import working
+from pellucid.explanation.rules import label_text
+from pellucid.report import read_cluster_names
+from pellucid.table_explainer.prediction import Assignment
+from pellucid.tables.reading import ReadingOptions, TableSource, read_source
 from pellucid.tables.suffixes import FEATHER, JSON, PARQUET
 from pellucid.tables.writing import to_text, write_table
 
 PICTURE_DPI = 150
 CLUSTER, RULE, NOTE = "cluster", "rule", "rule_note"
+
+FileStep = tuple[str, Path | None, Callable[[Path], Any]]
+"""What is written, where (None if not requested), and by which function."""
+
+
+def write_and_show(
+    files: OutputFiles, steps: Sequence[FileStep], exported: Any, show: Callable[[], None]
+) -> None:
+    """Write all requested files and show the result.
+
+    Parameters
+    ----------
+    files : OutputFiles
+    steps : sequence of FileStep
+        Files of this command only. SQL and the model are those of all commands.
+    exported : Explanation, RegionList or None
+        What SQL and the model are made of.
+    show : callable
+        Prints the result.
+    """
+    steps = [
+        *steps,
+        ("the clusters as SQL", files.sql, lambda path: _write_sql(path, exported, files)),
+        (
+            "the model for pellucid predict",
+            files.model,
+            lambda path: write_text(path, exported.to_json(indent=1)),
+        ),
+    ]
+    # Files are written first, because a closed pipe (such as head) ends the program.
+    try:
+        for _, path, write in steps:
+            if path is not None:
+                with working(f"writing {path}"):
+                    write(path)
+    except Exception:
+        # The result is printed even if a file cannot be written.
+        show()
+        raise
+    show()
+    for what, path, _ in steps:
+        if path is not None:
+            notice(f"wrote {what} to {path}")
+
+
+def _write_sql(path: Path, exported: Any, files: OutputFiles) -> None:
+    write_text(path, exported.to_sql(dialect=files.dialect))
 
 
 def draw_tree(path: Path, model: Any) -> None:
@@ -53,82 +103,109 @@ def draw(path: Path, make: Callable[[], Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, completely or not at all."""
+    """Write a text file."""
     with replacing(path) as unfinished:
         unfinished.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
 
 
-def write_rows(
-    output: Path | None,
-    source: TableSource,
-    explanation: Any,
-    leaf: np.ndarray,
-    special: Mapping[int, RowRule],
-    *,
-    bom: bool = False,
-    keep_formulas: bool = False,
-) -> None:
-    """Write the original table with the cluster and the rule of each row.
+def write_rows(table: pl.DataFrame, source: TableSource, files: OutputFiles) -> None:
+    """Write rows to ``--output``, or to standard output, like the table that they come from."""
+    if files.output is None:
+        sys.stdout.write(to_text(table, source, keep_formulas=files.keep_formulas))
+        return
+    write_table(files.output, table, source, bom=files.bom, keep_formulas=files.keep_formulas)
 
-    A column of notes says which values were not in the training data, if there are any.
 
-    Parameters
-    ----------
-    output : Path or None
-        None means standard output.
-    source : TableSource
-    explanation : Explanation
-    leaf : ndarray of int of shape (n_rows,)
-        Leaf of each row; rows with -1 get empty fields.
-    special : dict of int to RowRule
-        Rules of rows that differ from those of their leaves, and notes.
-    bom : bool
-        Whether a CSV file starts with a byte order mark, which Excel needs.
-    keep_formulas : bool
-        Whether text that a spreadsheet executes is written to a CSV file as it is.
+def with_rules(source: TableSource, explanation: Any, found: Assignment) -> pl.DataFrame:
+    """The original table with the cluster and the rule of each row.
+
+    Rows without a leaf get empty fields. A column of notes says which values were not in the
+    training data, if there are any.
     """
     rules = explanation._leaf_rules
     place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
     place[[rule.leaf for rule in rules]] = np.arange(len(rules))
-    position = pl.Series(np.where(leaf < 0, -1, place[leaf])).replace(-1, None)
+    position = pl.Series(np.where(found.is_known, place[found.leaf], -1)).replace(-1, None)
     added = [
         pl.Series(CLUSTER, [rule.cluster for rule in rules], strict=False),
         pl.Series(RULE, [rule.text for rule in rules], dtype=pl.String),
     ]
     table = source.table.with_columns(column.gather(position) for column in added)
-    found = {row: each for row, each in special.items() if each.rule is not None}
-    if found:
-        texts = [each.rule.text for each in found.values() if each.rule is not None]
-        table = table.with_columns(table[RULE].scatter(list(found), texts))
-    notes = {row: "; ".join(each.notes) for row, each in found.items() if each.notes}
+    special = found.special_rules(explanation)
+    texts = {row: each.rule.text for row, each in special.items() if each.rule is not None}
+    if texts:
+        table = table.with_columns(table[RULE].scatter(list(texts), list(texts.values())))
+    notes = {row: "; ".join(special[row].notes) for row in texts if special[row].notes}
     if notes:
         noted = [notes.get(row) for row in range(table.height)]
         table = table.with_columns(pl.Series(NOTE, noted, dtype=pl.String))
-    if output is None:
-        sys.stdout.write(to_text(table, source, keep_formulas=keep_formulas))
-        return
-    write_table(output, table, source, bom=bom, keep_formulas=keep_formulas)
+    return table
 
 
-def check_added_columns(table: pl.DataFrame, output: Path) -> None:
+def check_new_columns(source: TableSource, files: OutputFiles, *names: str) -> None:
     """Fail if the table already has the columns that are added, or cannot be written."""
-    for name in (CLUSTER, RULE, NOTE):
-        if name in table.columns:
-            raise CommandError(
-                f"the input already has a column {name!r}, which --output would add",
-                hint="rename it, or remove --output",
+    for name in names:
+        if name in source.table.columns:
+            raise InputError(
+                f"{source.name} already has a column {name!r}, which the output would add",
+                hint="rename it",
             )
-    if output.suffix.lower() in (*PARQUET, *FEATHER, *JSON):
+    output = files.output
+    if output is None or output.suffix.lower() in (*PARQUET, *FEATHER, *JSON):
         return
-    for name, dtype in table.schema.items():
+    for name, dtype in source.table.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise CommandError(
+            raise InputError(
                 f"column {name!r} (its type is {dtype}) cannot be written to {output.name}",
                 hint=f"use {output.with_suffix('.parquet').name}, or drop the column",
             )
 
 
-def report_written(files: Sequence[tuple[str, Path]]) -> None:
-    """Report the files that were written."""
-    for what, path in files:
-        notice(f"wrote {what} to {path}")
+def read_names(path: str, clusters: Sequence[Any]) -> dict[Any, str]:
+    """Names of clusters from a table with the columns cluster and name, or from a report.
+
+    Returns the name by label, for the clusters that have one.
+    """
+    if Path(path).suffix.lower() in (".html", ".htm"):
+        return _names_of_report(path, clusters)
+    table = read_source(Path(path), ReadingOptions()).table
+    if table.width < 2:
+        raise InputError(
+            f"--names: {path} has one column", hint="it needs the columns cluster and name"
+        )
+    columns = {name.strip().lower(): name for name in table.columns}
+    keys = table[columns.get("cluster", table.columns[0])].cast(pl.String).to_list()
+    values = table[columns.get("name", table.columns[1])].cast(pl.String).to_list()
+    labels = {str(name): name for name in clusters}
+    names = {}
+    for line, (key, value) in enumerate(zip(keys, values), start=2):
+        if key not in labels:
+            raise InputError(
+                f"--names: line {line} of {path} names the cluster {key!r}; the clusters are "
+                f"{', '.join(labels)}"
+            )
+        if value is not None:
+            names[labels[key]] = value
+    return names
+
+
+def _names_of_report(path: str, clusters: Sequence[Any]) -> dict[Any, str]:
+    """Names from a report of the same number of clusters.
+
+    The labels of a report whose clusters were renamed are names.
+    """
+    try:
+        named = read_cluster_names(path)
+    except ValueError as error:
+        raise InputError(f"--names: {error}", hint="use a table with cluster and name") from None
+    if len(named) != len(clusters):
+        raise InputError(
+            f"--names: {path} has {len(named)} clusters, but there are {len(clusters)}",
+            hint=f"-k {len(named)} gives as many",
+        )
+    has_own_labels = all(label_text(cluster) in named for cluster in clusters)
+    if has_own_labels:
+        chosen = {cluster: named[label_text(cluster)] for cluster in clusters}
+    else:
+        chosen = dict(zip(clusters, (name or label for label, name in named.items())))
+    return {cluster: name for cluster, name in chosen.items() if name is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import notice
-from pellucid._utils.texts import Message, say, texts_in
-from pellucid.cli import CommandError, replacing
+from pellucid._utils.files import replacing
+from pellucid._utils.notices import InputError, UsageError, notice
+from pellucid._utils.texts import Message, count, percent, say, texts_in
+from pellucid.cli.checks import OutputFiles
 from pellucid.cli.output import show_line, show_measures, show_rules, shown_notices
 from pellucid.cli.progress import working
-from pellucid.cli.writing import draw, draw_tree, write_text
-from pellucid.table_explainer.column_names import match_names, one_name
-from pellucid.table_explainer.wording import count, percent
+from pellucid.cli.writing import FileStep, draw, draw_tree, write_and_show
+from pellucid.table_explainer.arguments import match_names, one_name
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.writing import write_table
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
@@ -30,33 +31,20 @@ MAX_CATEGORIES = 30
 DEFAULT_RANGE = (3, 11)
 """Numbers of clusters that are tried, as in the paper."""
 
+_SHAPE = (
+    "aggregate",
+    "frequency",
+    "moving_average",
+    "relative",
+    "fill_value",
+    "interpolate",
+    "coverage",
+)
+"""Options that are parameters of `series_from_long` and `series_from_wide`."""
+
 _CODE_NAME = re.compile(
     r"(^|[_ .-])(id|key|code|num|no|nr|index|uuid)$|(?<=[a-z])(Id|ID|Code|Key)$"
 )
-
-
-@dataclass(frozen=True)
-class SeriesColumns:
-    """Columns of the options of the command; None if not given.
-
-    Attributes
-    ----------
-    entity, identity : str or None
-        Columns that describe an entity, and columns that only name it.
-    time, value : str or None
-        Columns of a long table.
-    times : str or None
-        Columns of a wide table.
-    weight : str
-        ``"none"``, ``"value"`` or a column.
-    """
-
-    entity: str | None = None
-    identity: str | None = None
-    time: str | None = None
-    value: str | None = None
-    times: str | None = None
-    weight: str = "none"
 
 
 @dataclass(frozen=True)
@@ -85,148 +73,128 @@ class EntitySeries:
 
 def xclusters(
     file: Path,
-    *,
-    reading: ReadingOptions,
-    columns: SeriesColumns,
-    shape: dict[str, Any],
+    given: Mapping[str, Any],
     k: tuple[int, int] | None,
-    settings: dict[str, Any],
-    output: Path | None,
-    tree: Path | None,
-    trends: Path | None,
-    model_file: Path | None,
-    report: Path | None = None,
-    language: str = "en",
-    as_json: bool,
+    files: OutputFiles,
+    reading: ReadingOptions,
 ) -> None:
     """Cluster the series of a table such that its other columns explain them.
 
-    Parameters
-    ----------
-    file : Path
-    columns : SeriesColumns
-    shape : dict
-        Parameters of `series_from_long` and `series_from_wide`.
-    k : (int, int) or None
-        Range of the number of clusters; None chooses it from the number of entities.
-    settings : dict
-        Parameters of `XClusters`.
-    output, tree, trends, model_file, report : Path or None
-        Files to write.
-    as_json : bool
-        Print JSON instead of tables.
+    `given` are the options of the command; `k` is the range of the number of clusters, None to
+    choose it from the number of entities.
     """
     from pellucid import XClusters
     from pellucid.explanation.explanation import Explanation
 
     source = read_source(file, reading)
-    if columns.time is None:
-        found = _read_wide(source.table, columns, shape)
-    else:
-        found = _read_long(source.table, columns, shape)
+    read = _read_wide if given["time"] is None else _read_long
+    found = read(source.table, given, {name: given[name] for name in _SHAPE})
     series = found.series
-    key = "entities" if shape["coverage"] != "own" else "entitiesOfOwnTimes"
+    key = "entities" if given["coverage"] != "own" else "entitiesOfOwnTimes"
     notice(Message(key, n=len(series), times=f"{len(series.times)}"))
-    model = XClusters(k_range=_range(k, len(series)), tree_measure="accuracy", **settings)
+    model = XClusters(
+        k_range=_range(k, len(series)),
+        tree_measure="accuracy",
+        trade_off=given["trade_off"],
+        tolerance=given["tolerance"],
+        tree_accuracy=given["tree_accuracy"],
+        accuracy_distance=given["distance"],
+        search=given["search"],
+    )
     with working("clusters"):
         model.fit(series.series, sample_weight=found.weights, explanation=found.explained_by)
     explanation = Explanation.of(model)
-    if output is not None:
-        labels = pl.Series("cluster", model.labels_)
-        write_table(output, series.entities.with_columns(labels))
-    if tree is not None:
-        draw_tree(tree, explanation)
-    if trends is not None:
+    decisions = shown_notices()
+
+    def write_entities(path: Path) -> None:
+        write_table(path, series.entities.with_columns(pl.Series("cluster", model.labels_)))
+
+    def draw_trends(path: Path) -> None:
         from pellucid.plotting import plot_trends
 
-        label = f"{found.value} (mean = 1)" if shape["relative"] else found.value
-        draw(trends, lambda: plot_trends(model, series.series, times=series.times, label=label))
-    if model_file is not None:
-        write_text(model_file, explanation.to_json(indent=1))
-    if report is not None:
-        title = Path(source.name).name
-        with texts_in(language):
+        label = f"{found.value} (mean = 1)" if given["relative"] else found.value
+        draw(path, lambda: plot_trends(model, series.series, times=series.times, label=label))
+
+    def report(path: Path) -> None:
+        with texts_in(files.language):
             noun = say("entityNoun")
-        with replacing(report) as unfinished:
+        with replacing(path) as unfinished:
             model.report(
                 unfinished,
                 found.explained_by,
                 series=series,
-                title=title,
+                title=Path(source.name).name,
                 rows=noun,
-                language=language,
-                decisions=shown_notices(),
+                language=files.language,
+                decisions=decisions,
             )
-    _show(model, found, as_json)
-    for path, what in (
-        (output, "wrote the entities with their cluster to"),
-        (tree, "drew the tree in"),
-        (trends, "drew the trends in"),
-        (model_file, "wrote the model to"),
-        (report, "wrote the report to"),
-    ):
-        if path is not None:
-            notice(f"{what} {path}")
+
+    steps: list[FileStep] = [
+        ("the entities with their cluster", files.output, write_entities),
+        ("the plot of the tree", files.tree, lambda path: draw_tree(path, explanation)),
+        ("the plot of the trends", files.trends, draw_trends),
+        ("the report", files.report, report),
+    ]
+    write_and_show(files, steps, explanation, lambda: _show(model, found, files.as_json))
 
 
-def _read_long(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> EntitySeries:
+def _read_long(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> EntitySeries:
     """Series of a table with one row per entity and time."""
-    time = one_name(columns.time or "", table.columns, "time")
-    value = one_name(columns.value or "", table.columns, "value")
+    time = one_name(given["time"] or "", table.columns, "time")
+    value = one_name(given["value"] or "", table.columns, "value")
     if not table.schema[value].is_numeric():
-        raise CommandError(f"--value: column {value!r} is not numeric")
-    names, named_by = _entity_columns(table, columns)
-    weight = _weight_column(table, columns)
-    if columns.entity is None:
+        raise InputError(f"--value: column {value!r} is not numeric")
+    names, named_by = _entity_columns(table, given)
+    weight = _weight_column(table, given)
+    if given["entity"] is None:
         taken = (*named_by, time, value, weight)
         names = _constant_columns(table, named_by, taken)
         if not names:
-            raise CommandError(
+            raise InputError(
                 f"no other column has one value per {', '.join(named_by)}",
                 hint="name the columns that describe an entity in --entity",
             )
     keys = list(dict.fromkeys([*named_by, *names]))
     series = series_from_long(table, entity=keys, time=time, value=value, **shape)
     explained_by = _explanation_columns(series.entities, names)
-    if columns.entity is None:
+    if given["entity"] is None:
         notice(Message("explainedBy", columns=explained_by.columns))
     means = None
     if weight is not None:
         found = table.group_by(keys).agg(pl.col(weight).mean().alias("weight of an entity"))
         found = series.entities.with_row_index("row of an entity").join(found, on=keys, how="left")
         means = found.sort("row of an entity")["weight of an entity"]
-    return _weighted(series, explained_by, value, columns, means)
+    return _weighted(series, explained_by, value, given, means)
 
 
-def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> EntitySeries:
+def _read_wide(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> EntitySeries:
     """Series of a table with one row per entity and one column per time."""
     numeric = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
-    if columns.times is not None:
-        wanted = [part.strip() for part in columns.times.split(",") if part.strip()]
+    if given["times"] is not None:
+        wanted = [part.strip() for part in given["times"].split(",") if part.strip()]
         times, value = match_columns(table.columns, wanted), ""
     else:
         found = find_time_columns(numeric)
         if found is None:
-            raise CommandError(
+            raise UsageError(
                 "the times of the series are not known: no column names are years or dates",
                 hint="give --entity, --time and --value for a long table, or --times for a wide "
                 "table",
-                exit_code=2,
             )
         times, value = found.names, found.prefix.strip(" _-.")
         notice(Message("wideTable", n=len(times), first=times[0], last=times[-1]))
     for name in times:
         if name not in numeric:
-            raise CommandError(f"--times: column {name!r} is not numeric")
+            raise InputError(f"--times: column {name!r} is not numeric")
     if len(times) < 2:
-        raise CommandError("--times: a series needs at least 2 columns", exit_code=2)
-    names, named_by = _entity_columns(table, columns)
+        raise UsageError("--times: a series needs at least 2 columns")
+    names, named_by = _entity_columns(table, given)
     for name in (*names, *named_by):
         if name in times:
-            raise CommandError(f"column {name!r} is in --times and describes an entity too")
-    weight = _weight_column(table, columns)
+            raise InputError(f"column {name!r} is in --times and describes an entity too")
+    weight = _weight_column(table, given)
     others = [name for name in table.columns if name not in (*times, *named_by, weight)]
-    if columns.entity is None:
+    if given["entity"] is None:
         names = others
     values = pl.col(times).cast(pl.Float64)
     kept = table.filter(pl.any_horizontal(values.is_not_null() & values.is_not_nan()))
@@ -234,20 +202,20 @@ def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
         notice(Message("noValue", n=table.height - kept.height))
     described = list(dict.fromkeys([*named_by, *names]))
     series = series_from_wide(kept, times, entity=described, **shape)
-    if columns.entity is None:
+    if given["entity"] is None:
         names = _usable_columns(series.entities, names)
     explained_by = _explanation_columns(series.entities, names)
-    if columns.entity is None:
+    if given["entity"] is None:
         notice(Message("explainedBy", columns=explained_by.columns))
     means = None if weight is None else kept[weight]
-    return _weighted(series, explained_by, value or "value", columns, means)
+    return _weighted(series, explained_by, value or "value", given, means)
 
 
-def _entity_columns(table: pl.DataFrame, columns: SeriesColumns) -> tuple[list[str], list[str]]:
+def _entity_columns(table: pl.DataFrame, given: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """The columns of ``--entity`` that are not in ``--id``, and those of ``--id``."""
-    names = [] if columns.entity is None else match_names(columns.entity, table.columns, "entity")
+    names = [] if given["entity"] is None else match_names(given["entity"], table.columns, "entity")
     named_by = (
-        [] if columns.identity is None else match_names(columns.identity, table.columns, "id")
+        [] if given["identity"] is None else match_names(given["identity"], table.columns, "id")
     )
     return [name for name in names if name not in named_by], named_by
 
@@ -282,7 +250,7 @@ def _usable_columns(entities: pl.DataFrame, names: list[str]) -> list[str]:
 def _explanation_columns(entities: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     """The columns that the rules use: those that do not only name an entity."""
     if not names:
-        raise CommandError(
+        raise InputError(
             "no column is left to explain the clusters",
             hint="name columns that describe an entity in --entity",
         )
@@ -305,12 +273,12 @@ def _is_identifier(column: pl.Series) -> bool:
     return column.n_unique() == len(column)
 
 
-def _weight_column(table: pl.DataFrame, columns: SeriesColumns) -> str | None:
-    if columns.weight in ("none", "value"):
+def _weight_column(table: pl.DataFrame, given: Mapping[str, Any]) -> str | None:
+    if given["weight"] in ("none", "value"):
         return None
-    name = one_name(columns.weight or "", table.columns, "weight")
+    name = one_name(given["weight"] or "", table.columns, "weight")
     if not table.schema[name].is_numeric():
-        raise CommandError(f"--weight: column {name!r} is not numeric")
+        raise InputError(f"--weight: column {name!r} is not numeric")
     return name
 
 
@@ -318,18 +286,18 @@ def _weighted(
     series: SeriesTable,
     explained_by: pl.DataFrame,
     value: str,
-    columns: SeriesColumns,
+    given: Mapping[str, Any],
     column: pl.Series | None,
 ) -> EntitySeries:
     """The data with the weights of ``--weight``."""
-    if columns.weight == "none":
+    if given["weight"] == "none":
         return EntitySeries(series, explained_by, value, None, "entities")
     if column is None:
         weights, name = series.weights, value
     else:
-        weights, name = column.cast(pl.Float64).fill_null(np.nan).to_numpy(), columns.weight
+        weights, name = column.cast(pl.Float64).fill_null(np.nan).to_numpy(), given["weight"]
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise CommandError(f"--weight: the weights ({name}) must be numbers of at least 0")
+        raise InputError(f"--weight: the weights ({name}) must be numbers of at least 0")
     return EntitySeries(series, explained_by, value, weights, name)
 
 
@@ -337,7 +305,7 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
     """The range of the number of clusters, smaller by default for few entities."""
     if k is None:
         if n_entities < 3:
-            raise CommandError(
+            raise InputError(
                 f"{count(n_entities, 'entity', 'entities')}; clusters need at least 3",
                 hint="name all columns that identify an entity in --entity or --id",
             )
@@ -348,7 +316,7 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
         notice(Message("fewEntities", n=n_entities, tried=tried))
         return 2, n_entities - 1
     if n_entities <= k[1]:
-        raise CommandError(
+        raise InputError(
             f"{n_entities} entities are too few for {k[1]} clusters",
             hint=f"use -k {min(k[0], n_entities - 1)}-{n_entities - 1}" if n_entities > 2 else None,
         )

@@ -1,57 +1,65 @@
-"""Arguments of `explain`: methods with their parameters, and choices of words.
+"""What a user asks `explain` for: options, choices of words, and names of columns.
 
 This module imports nothing heavy, so that wrong arguments are reported at once.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
-from pellucid._utils.notices import UsageError, option
-from pellucid.methods import BY_WORD, one_of
+from pellucid._utils.notices import InputError, UsageError, option
+from pellucid.methods import BY_WORD, TreeMethod, one_of
 
-SCALES = ("auto", "standard", "robust", "log", "rank", "none")
-MISSING = ("auto", "drop", "median", "error")
-OUTLIERS = ("auto", "keep")
+CHOICES = {
+    "scale": ("auto", "standard", "robust", "log", "rank", "none"),
+    "missing": ("auto", "drop", "median", "error"),
+    "outliers": ("auto", "keep"),
+    "method": tuple(BY_WORD),
+}
+"""Words of the options that are no parameters of an estimator."""
+
+_TREE_OPTIONS = {
+    "leaves": "n_leaves",
+    "objective": "objective",
+    "polish": "polish",
+    "depth_penalty": "depth_penalty",
+    "max_depth": "max_depth",
+    "max_conditions": "max_conditions",
+    "effort": "effort",
+}
+"""Options of the tree, and their names in estimators."""
 
 _WHY_NOT = {
     "leaves": "{method} makes one leaf per cluster",
     "objective": "{method} minimises the k-means cost",
     "polish": "{method} always polishes its trees",
 }
-_PARAMETERS = {"leaves": "n_leaves"}
-
-
-def default_method(has_labels: bool, options: MethodOptions) -> str:
-    """The method that is used if none is given.
-
-    ExplainableKMeans finds the tree of lowest k-means cost. Given labels need not have a low cost,
-    so SpEx, which uses only the labels, explains them. k-medians and polishing are parameters of
-    the other methods; ExShallow is the most general of them.
-    """
-    if has_labels:
-        return "spex"
-    return (
-        "explainable" if options.objective == "kmeans" and options.polish == "no" else "exshallow"
-    )
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class MethodOptions:
-    """Parameters of the estimator; those at their defaults are not passed on.
+class ExplainOptions:
+    """The parameters of :func:`pellucid.explain`, which describes them.
 
-    Attributes
-    ----------
-    leaves : int or None
-    objective : {"kmeans", "kmedians"}
-    polish : {"no", "yes", "deep"}
-    depth_penalty : float or None
-    max_depth, max_conditions : int or None
-    effort : str or None
+    `seed` is its `random_state`. Options of the tree at their defaults are not passed on to the
+    estimator.
     """
 
+    k: Any = "auto"
+    labels: str | None = None
+    columns: str | Sequence[str] | None = None
+    exclude: str | Sequence[str] | None = None
+    categorical: str | Sequence[str] | None = None
+    profile: str | Sequence[str] | None = None
+    scale: str = "auto"
+    missing: str = "auto"
+    outliers: str = "auto"
+    method: str | None = None
     leaves: int | None = None
     objective: str = "kmeans"
     polish: str = "no"
@@ -59,24 +67,53 @@ class MethodOptions:
     max_depth: int | None = None
     max_conditions: int | None = None
     effort: str | None = None
+    seed: int = 0
+
+    @property
+    def number(self) -> int | tuple[int, int] | None:
+        """The number of clusters, a range of it, or None for ``auto``."""
+        return read_number(self.k)
+
+    @property
+    def chosen_method(self) -> TreeMethod:
+        """The method to use.
+
+        ExplainableKMeans finds the tree of lowest k-means cost. Given labels need not have a low
+        cost, so SpEx, which uses only the labels, explains them. k-medians and polishing are
+        parameters of the other methods; ExShallow is the most general of them.
+        """
+        if self.method is not None:
+            return BY_WORD[self.method]
+        if self.labels is not None:
+            return BY_WORD["spex"]
+        is_plain = self.objective == "kmeans" and self.polish == "no"
+        return BY_WORD["explainable" if is_plain else "exshallow"]
 
     def given(self) -> dict[str, Any]:
-        """Parameters that differ from the defaults."""
-        defaults = vars(MethodOptions())
-        return {name: value for name, value in vars(self).items() if value != defaults[name]}
+        """Options of the tree that differ from their defaults."""
+        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
+        return {
+            name: values[name][0] for name in _TREE_OPTIONS if values[name][0] != values[name][1]
+        }
 
-    def parameters(self) -> dict[str, Any]:
-        """Parameters by the names of the estimators."""
-        found = {_PARAMETERS.get(name, name): value for name, value in self.given().items()}
+    def tree_parameters(self) -> dict[str, Any]:
+        """Options of the tree by the names of the estimators."""
+        found = {_TREE_OPTIONS[name]: value for name, value in self.given().items()}
         if self.polish == "yes":
             found["polish"] = True
         return found
 
-    def check(self, method: str) -> None:
-        """Fail if the method does not support a parameter, or if two parameters conflict."""
+    def check(self) -> None:
+        """Fail if an option is unknown, or conflicts with others, before the table is read."""
+        for name, choices in CHOICES.items():
+            if (value := getattr(self, name)) is not None and value not in choices:
+                raise UsageError(
+                    f"{option(name)} is {value!r}", hint=f"use one of {', '.join(choices)}"
+                )
+        method = self.chosen_method
         for name in self.given():
-            if name not in BY_WORD[method].options:
-                why = _WHY_NOT.get(name, "{method} does not support it").format(method=method)
+            if name not in method.options:
+                why = _WHY_NOT.get(name, "{method} does not support it").format(method=method.word)
                 others = one_of(word for word, m in BY_WORD.items() if name in m.options)
                 raise UsageError(f"{option(name)} requires {option('method', others)}; {why}")
         if self.objective != "kmeans" and self.polish != "no":
@@ -84,42 +121,27 @@ class MethodOptions:
                 f"{option('polish')} minimises the k-means cost; remove it with "
                 f"{option('objective', 'kmedians')}"
             )
+        self.check_number()
 
-    def check_leaves(self, n_clusters: int, parameter: str) -> None:
-        """Fail if there are fewer leaves than clusters, whose number comes from `parameter`."""
+    def check_number(self) -> None:
+        """Fail if the number of clusters conflicts with labels or with the number of leaves."""
+        number = self.number
+        if number is not None and self.labels is not None:
+            raise UsageError(
+                f"{option('k')} cannot be used with {option('labels')}: the labels define the "
+                "clusters"
+            )
+        if isinstance(number, int):
+            self.check_leaves(number)
+
+    def check_leaves(self, n_clusters: int) -> None:
+        """Fail if there are fewer leaves than clusters."""
         if self.leaves is not None and self.leaves < n_clusters:
             raise UsageError(
                 f"{option('leaves', self.leaves)} is less than the {n_clusters} clusters of "
-                f"{option(parameter)}",
+                f"{option('k' if self.labels is None else 'labels')}",
                 hint="every cluster needs at least one leaf",
             )
-
-
-def check_method(
-    method: str | None,
-    options: MethodOptions,
-    number: int | tuple[int, int] | None,
-    has_labels: bool,
-) -> str:
-    """The method to use; conflicting options are an error, before the table is read."""
-    if method is not None:
-        check_choice("method", method, tuple(BY_WORD))
-    chosen = method or default_method(has_labels, options)
-    options.check(chosen)
-    check_number(number, has_labels, options)
-    return chosen
-
-
-def check_number(
-    number: int | tuple[int, int] | None, has_labels: bool, options: MethodOptions | None = None
-) -> None:
-    """Fail if the number of clusters conflicts with labels or with the number of leaves."""
-    if number is not None and has_labels:
-        raise UsageError(
-            f"{option('k')} cannot be used with {option('labels')}: the labels define the clusters"
-        )
-    if isinstance(number, int) and options is not None:
-        options.check_leaves(number, "k")
 
 
 def read_number(k: Any) -> int | tuple[int, int] | None:
@@ -149,9 +171,69 @@ def read_number(k: Any) -> int | tuple[int, int] | None:
     )
 
 
-def check_choice(parameter: str, value: str, choices: Sequence[str]) -> None:
-    """Fail unless the value of a parameter is one of `choices`."""
-    if value not in choices:
-        raise UsageError(
-            f"{option(parameter)} is {value!r}", hint=f"use one of {', '.join(choices)}"
-        )
+def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: str) -> list[str]:
+    """The columns that the value of a parameter names.
+
+    A name is matched exactly, else without regard to case, else as a pattern with ``*`` and
+    ``?``.
+
+    Parameters
+    ----------
+    given : str or sequence of str
+        Names; a single string is split at commas, and a name that contains a comma can be quoted.
+    columns : sequence of str
+    parameter : str
+        Name of the parameter, for errors.
+
+    Examples
+    --------
+    >>> from pellucid.table_explainer.arguments import match_names
+    >>> match_names("Dep_*, carrier", ["dep_time", "dep_delay", "carrier"], "columns")
+    ['dep_time', 'dep_delay', 'carrier']
+    """
+    if isinstance(given, str):
+        # A name with a comma or a line break may be given as it is if it is the only one.
+        is_one = given in columns or len(given.splitlines()) > 1
+        given = [given] if is_one else next(csv.reader([given], skipinitialspace=True), [])
+    if not any(str(name).strip() for name in given):
+        raise UsageError(f"{option(parameter)} names no column")
+    found: list[str] = []
+    for name in given:
+        matches, is_pattern = _matches(str(name), columns)
+        if not matches:
+            similar = get_close_matches(str(name), columns, n=1)
+            raise InputError(
+                f"{option(parameter)}: there is no column {name!r}; the columns are "
+                f"{listed(columns)}",
+                hint=f"did you mean {similar[0]!r}?" if similar else None,
+            )
+        if not is_pattern and matches[0] in found:
+            raise UsageError(f"{option(parameter)} names {matches[0]!r} more than once")
+        found += [match for match in matches if match not in found]
+    return found
+
+
+def one_name(given: str, columns: Sequence[str], parameter: str) -> str:
+    """The single column that the value of a parameter names."""
+    names = match_names(given, columns, parameter)
+    if len(names) > 1:
+        raise InputError(f"{option(parameter)} names more than one column: {listed(names)}")
+    return names[0]
+
+
+def _matches(name: str, columns: Sequence[str]) -> tuple[list[str], bool]:
+    """The columns that a name matches, and whether the name is a pattern."""
+    for candidate in (name, name.strip()):
+        if candidate in columns:
+            return [candidate], False
+    folded = name.strip().casefold()
+    same = [column for column in columns if column.casefold() == folded]
+    if same:
+        return same[:1], False
+    return [column for column in columns if fnmatchcase(column.casefold(), folded)], True
+
+
+def listed(names: Sequence[str]) -> str:
+    """Quoted names separated by commas; at most the first twenty."""
+    shown = ", ".join(map(repr, names[:_SHOWN]))
+    return f"{shown}, and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from pellucid._utils.notices import option
 from pellucid._utils.texts import Message
-from pellucid.explanation.rules import ClusterRule
+from pellucid.table_explainer import tuning
 from pellucid.table_explainer.fitting import FittedTable
-from pellucid.table_explainer.number_of_clusters import WEAK
-from pellucid.table_explainer.outliers import smallest_size
-
-LOW_AGREEMENT = 0.8
-LOW_PURITY = 0.5
-MANY_DROPPED = 0.1
-SMALL_TABLE = 50
-"""In tables of fewer rows, small clusters are no problem."""
-
-FEW_ROWS = 10
-"""The silhouette score of fewer rows means little, because that of a single row is 0."""
 
 
 def find_problems(fitted: FittedTable) -> list[str]:
@@ -33,7 +22,7 @@ def find_problems(fitted: FittedTable) -> list[str]:
 
 def _agreement(fitted: FittedTable) -> list[str]:
     agreement = fitted.measures()["agreement"]
-    if agreement >= LOW_AGREEMENT:
+    if agreement >= tuning.LOW_AGREEMENT:
         return []
     return [
         Message(
@@ -55,7 +44,7 @@ def _impure_rules(fitted: FittedTable) -> list[str]:
             leaves=option("leaves", 2 * fitted.n_clusters),
         )
         for rule in fitted.explanation.rules_
-        if rule.purity < LOW_PURITY
+        if rule.purity < tuning.LOW_PURITY
     ]
 
 
@@ -75,18 +64,6 @@ def _clusters_without_rule(fitted: FittedTable) -> list[str]:
     return found
 
 
-def has_small_cluster(fitted: FittedTable) -> bool:
-    """Whether the rule of a cluster has less than 2% of the rows."""
-    return bool(_small_rules(fitted))
-
-
-def _small_rules(fitted: FittedTable) -> list[ClusterRule]:
-    n_rows = fitted.n_rows
-    if fitted.prepared.labels is not None or n_rows < SMALL_TABLE:
-        return []
-    return [r for r in fitted.explanation.rules_ if 0 < r.n_samples < smallest_size(n_rows)]
-
-
 def _small_clusters(fitted: FittedTable) -> list[str]:
     return [
         Message(
@@ -96,21 +73,21 @@ def _small_clusters(fitted: FittedTable) -> list[str]:
             share=rule.share,
             option=option("k"),
         )
-        for rule in _small_rules(fitted)
+        for rule in fitted.small_rules()
     ]
 
 
 def _separation(fitted: FittedTable) -> list[str]:
     score = fitted.clustering.silhouette
-    is_few = fitted.n_rows < FEW_ROWS
-    if fitted.prepared.labels is not None or is_few or not score < WEAK:
+    is_few = fitted.n_rows < tuning.FEW_ROWS
+    if fitted.prepared.labels is not None or is_few or not score < tuning.WEAK:
         return []
-    return [Message("overlap", score=score, weak=WEAK, option=option("columns"))]
+    return [Message("overlap", score=score, weak=tuning.WEAK, option=option("columns"))]
 
 
 def _dropped_rows(fitted: FittedTable) -> list[str]:
     n_rows = fitted.n_table_rows
-    if fitted.n_incomplete <= MANY_DROPPED * n_rows:
+    if fitted.n_incomplete <= tuning.MANY_DROPPED * n_rows:
         return []
     shown = option("missing", "median")
     return [Message("manyDropped", n=fitted.n_incomplete, rows=n_rows, option=shown)]

@@ -14,30 +14,17 @@ import numpy as np
 
 from pellucid._utils.estimators import Effort, Objective
 from pellucid._utils.notices import UsageError, notice, notices_to, option
-from pellucid._utils.texts import Message, texts_in
+from pellucid._utils.texts import Message, count, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
-from pellucid.methods import BY_WORD
-from pellucid.table_explainer.arguments import MethodOptions, check_method, read_number
-from pellucid.table_explainer.checks import find_problems, has_small_cluster
-from pellucid.table_explainer.clustering import (
-    Clustering,
-    cluster_rows,
-    improve_clusters,
-    report_number,
-    with_next_number,
-)
-from pellucid.table_explainer.fitting import FittedTable, fit_tree, is_poor_reference
-from pellucid.table_explainer.naming import suggest_names
+from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.checks import find_problems
+from pellucid.table_explainer.descriptions import describe_profile, suggest_names
+from pellucid.table_explainer.fitting import FittedTable, choose_clusters
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
-from pellucid.table_explainer.preparing import PreparedTable, prepare
-from pellucid.table_explainer.profiles import describe_profile
-from pellucid.table_explainer.wording import count
+from pellucid.table_explainer.preparing import prepare
 from pellucid.tables.reading import ReadingOptions, TableSource, read_source, source_of
-
-_MOST_NUMBERS = 3
-"""Numbers of clusters that are tried if the rule of a cluster has very few rows."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +121,7 @@ class TableExplanation:
             missing.
         """
         reading = ReadingOptions.from_dict(self.explanation.reading_ or {})
-        source = _source(table, ReadingOptions(), reading)
+        source = _source(table, reading)
         found = assign_rows(self.explanation, source)
         with notices_to(_print_notice):
             report_assignment(self.explanation, found)
@@ -331,7 +318,17 @@ def explain(
     >>> found.predict(flowers.iloc[[0, 60, 140]]).tolist() == found.labels[[0, 60, 140]].tolist()
     True
     """
-    options = MethodOptions(
+    options = ExplainOptions(
+        k=k,
+        labels=labels,
+        columns=columns,
+        exclude=exclude,
+        categorical=categorical,
+        profile=profile,
+        scale=scale,
+        missing=missing,
+        outliers=outliers,
+        method=method,
         leaves=leaves,
         objective=objective,
         polish=polish,
@@ -339,24 +336,11 @@ def explain(
         max_depth=max_depth,
         max_conditions=max_conditions,
         effort=effort,
+        seed=random_state,
     )
     decisions: list[str] = []
     with notices_to(decisions.append), notices_to(_print_notice) if verbose else nullcontext():
-        found = explain_source(
-            _source(table, ReadingOptions()),
-            k=k,
-            method=method,
-            options=options,
-            outliers=outliers,
-            seed=random_state,
-            columns=columns,
-            exclude=exclude,
-            categorical=categorical,
-            profile=profile,
-            scale=scale,
-            missing=missing,
-            labels=labels,
-        )
+        found = explain_source(_source(table), options)
     found = replace(found, decisions=decisions)
     if verbose:
         for text in found.warnings:
@@ -364,80 +348,29 @@ def explain(
     return found if names is None else found.rename(names)
 
 
-def explain_source(
-    source: TableSource,
-    *,
-    k: Any = None,
-    method: str | None = None,
-    options: MethodOptions | None = None,
-    outliers: str = "auto",
-    seed: int = 0,
-    **preparation: Any,
-) -> TableExplanation:
-    """The same for a table that was read; decisions go to the listeners of notices.
-
-    `preparation` are the parameters of :func:`prepare`.
-    """
-    options = options or MethodOptions()
-    number = read_number(k)
-    has_labels = preparation.get("labels") is not None
-    name = check_method(method, options, number, has_labels)
-    if has_labels and method is None:
-        notice(Message("treeByLabels", method=BY_WORD[name].name, option=option("method")))
-    prepared = prepare(source, **preparation)
-    prepared, clustering = cluster_rows(
-        prepared, number, seed=seed, objective=options.objective, outliers=outliers
-    )
-    fitted = _fit(prepared, clustering, name, options, seed)
-    if outliers == "auto" and number is None:
-        fitted = _without_small_clusters(fitted, name, options, seed)
-    report_number(fitted.clustering)
+def explain_source(source: TableSource, options: ExplainOptions) -> TableExplanation:
+    """The same for a table that was read; decisions go to the listeners of notices."""
+    options.check()
+    if options.labels is not None and options.method is None:
+        method = options.chosen_method.name
+        notice(Message("treeByLabels", method=method, option=option("method")))
+    fitted = choose_clusters(prepare(source, options), options)
+    fitted.clustering.report_number()
     names = _suggested_names(fitted)
     return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
 
 
 def _suggested_names(fitted: FittedTable) -> list[str]:
     """A description of each cluster, in the current language."""
-    position = {name: i for i, name in enumerate(fitted.model.cluster_names_.tolist())}
-    shown = np.array([position[label] for label in fitted.model.labels_.tolist()])
-    return suggest_names(fitted.prepared, shown, len(position))
+    model = fitted.model
+    return suggest_names(fitted.prepared, model.labels_, model.cluster_names_.tolist())
 
 
-def _fit(
-    prepared: PreparedTable, clustering: Clustering, method: str, options: MethodOptions, seed: int
-) -> FittedTable:
-    """Fit a tree; if it has a lower cost than k-means, improve k-means first."""
-    fitted = fit_tree(prepared, clustering, method, options, seed=seed)
-    if is_poor_reference(fitted):
-        clustering = improve_clusters(prepared, clustering, fitted.model.labels_)
-        fitted = fit_tree(prepared, clustering, method, options, seed=seed)
-    return fitted
-
-
-def _without_small_clusters(
-    first: FittedTable, method: str, options: MethodOptions, seed: int
-) -> FittedTable:
-    """The explanation with another number of clusters, if a rule of the first has few rows."""
-    fitted = first
-    for _ in range(_MOST_NUMBERS):
-        if not has_small_cluster(fitted):
-            return fitted
-        clustering = with_next_number(
-            fitted.prepared, fitted.clustering, seed=seed, objective=options.objective
-        )
-        if clustering is None:
-            break
-        fitted = _fit(fitted.prepared, clustering, method, options, seed)
-    return first if has_small_cluster(fitted) else fitted
-
-
-def _source(
-    table: Any, reading: ReadingOptions, hints: ReadingOptions | None = None
-) -> TableSource:
+def _source(table: Any, hints: ReadingOptions | None = None) -> TableSource:
     if isinstance(table, TableSource):
         return table
     if isinstance(table, (str, PathLike)):
-        return read_source(Path(table), reading, hints or ReadingOptions())
+        return read_source(Path(table), ReadingOptions(), hints or ReadingOptions())
     return source_of(table, hints=hints or ReadingOptions())
 
 

@@ -1,4 +1,4 @@
-"""Fit the tree of a clustered table and restate it in the units of the table."""
+"""The tree of a clustered table in its units, and the choice of the clusters by it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 from pellucid import metrics
 from pellucid._utils.notices import impure_rules_allowed
 from pellucid.explanation.explanation import Explanation
-from pellucid.methods import BY_WORD
-from pellucid.table_explainer.arguments import MethodOptions
-from pellucid.table_explainer.clustering import Clustering
+from pellucid.explanation.rules import ClusterRule
+from pellucid.table_explainer import tuning
+from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.clustering import Clustering, cluster_rows
+from pellucid.table_explainer.outliers import smallest_size
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
@@ -29,7 +31,6 @@ class FittedTable:
         Fitted on the clustered data, which may be scaled.
     explanation : Explanation
         The same tree in the units of the table.
-    prepared : PreparedTable
     clustering : Clustering
     old_leaf : dict of int to int
         Leaf of the model per leaf of the explanation.
@@ -37,9 +38,13 @@ class FittedTable:
 
     model: Any
     explanation: Explanation
-    prepared: PreparedTable
     clustering: Clustering
     old_leaf: dict[int, int]
+
+    @property
+    def prepared(self) -> PreparedTable:
+        """The rows that are clustered."""
+        return self.clustering.prepared
 
     # Attributes that plots need, in the units of the table.
     @property
@@ -100,6 +105,13 @@ class FittedTable:
         """Number of rows per cluster of the clustering that is explained."""
         return dict(Counter(np.asarray(self.model.reference_labels_).tolist()))
 
+    def small_rules(self) -> list[ClusterRule]:
+        """Rules of clusters with less than 2% of the rows, if the table is not small."""
+        if self.prepared.labels is not None or self.n_rows < tuning.SMALL_TABLE:
+            return []
+        smallest = smallest_size(self.n_rows)
+        return [rule for rule in self.explanation.rules_ if 0 < rule.n_samples < smallest]
+
     def agreement(self) -> float:
         """Share of the rows that the tree assigns to their own cluster."""
         return float(np.mean(self.model.labels_ == self.model.reference_labels_))
@@ -122,35 +134,51 @@ class FittedTable:
         }
 
 
-def fit_tree(
-    prepared: PreparedTable,
-    clustering: Clustering,
-    method: str,
-    options: MethodOptions,
-    *,
-    seed: int = 0,
-) -> FittedTable:
-    """Explain a clustering by one method.
+def choose_clusters(prepared: PreparedTable, options: ExplainOptions) -> FittedTable:
+    """Make clusters, judge them by their tree, and improve them.
 
-    Parameters
-    ----------
-    prepared : PreparedTable
-    clustering : Clustering
-        Of the rows of `prepared`.
-    method : str
-        A key of `BY_WORD`.
-    options : MethodOptions
-    seed : int
+    k-means is repeated from the clusters of the tree if these have a lower cost. If the number of
+    clusters is free and a rule has very few rows, the next best numbers are tried; the first one
+    stays if this does not help.
     """
-    options.check_leaves(clustering.n_clusters, "k" if prepared.labels is None else "labels")
+    first = found = _fit_improved(cluster_rows(prepared, options), options)
+    if options.outliers != "auto" or options.number is not None:
+        return first
+    for _ in range(tuning.MOST_NUMBERS):
+        if not found.small_rules():
+            return found
+        clustering = found.clustering.with_next_number(options)
+        if clustering is None:
+            break
+        found = _fit_improved(clustering, options)
+    return first if found.small_rules() else found
+
+
+def _fit_improved(clustering: Clustering, options: ExplainOptions) -> FittedTable:
+    """Fit a tree; if it has a lower cost than k-means, improve k-means first."""
+    fitted = fit_tree(clustering, options)
+    if clustering.reference is None or fitted.cost_ratio >= 1 - 1e-9:
+        return fitted
+    return fit_tree(clustering.improved_by(fitted.model.labels_), options)
+
+
+def fit_tree(clustering: Clustering, options: ExplainOptions) -> FittedTable:
+    """Explain a clustering by the method of the options."""
+    options.check_leaves(clustering.n_clusters)
+    prepared = clustering.prepared
     reference, y = clustering.as_parameters()
-    estimator = BY_WORD[method].estimator
-    model = estimator(reference=reference, random_state=seed, **options.parameters())
+    model = make_estimator(reference, options)
     with impure_rules_allowed():
         model.fit(prepared.Z, y)
     tree, old_leaf = prepared.restate(model.tree_)
     explanation = make_explanation(prepared, model, tree, old_leaf, prepared.fill)
-    return FittedTable(model, explanation, prepared, clustering, old_leaf)
+    return FittedTable(model, explanation, clustering, old_leaf)
+
+
+def make_estimator(reference: Any, options: ExplainOptions) -> Any:
+    """An unfitted estimator of the chosen method."""
+    estimator = options.chosen_method.estimator
+    return estimator(reference=reference, random_state=options.seed, **options.tree_parameters())
 
 
 def make_explanation(
@@ -174,8 +202,3 @@ def make_explanation(
         reading=prepared.source.options.to_dict(),
         method=type(model).__name__,
     )
-
-
-def is_poor_reference(fitted: FittedTable) -> bool:
-    """Whether the tree has a lower cost than k-means, which then missed a better clustering."""
-    return fitted.clustering.reference is not None and fitted.cost_ratio < 1 - 1e-9

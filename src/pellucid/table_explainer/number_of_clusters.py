@@ -26,37 +26,13 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_limits
 
-from pellucid._utils.notices import option
+from pellucid._utils.notices import impure_rules_allowed, option
 from pellucid._utils.progress import Progress
 from pellucid._utils.texts import Message
+from pellucid.cluster import ExplainableKMeans
+from pellucid.table_explainer import tuning
 from pellucid.table_explainer.outliers import smallest_size
 
-LARGEST = 10
-"""Largest number of clusters that is tried."""
-
-SAMPLE = 2000
-"""Rows on which numbers of clusters are compared: the silhouette score takes quadratic time."""
-
-WEAK = 0.25
-"""Below this silhouette score the clusters overlap."""
-
-INSTABILITY_WEIGHT = 0.1
-"""W in the score."""
-
-REAL_GAIN = 0.015
-"""Gain of score that a larger number of clusters needs."""
-
-TWO_CLUSTERS_GAIN = 0.15
-"""Gain of score that two clusters need over more clusters."""
-
-SMALLEST_SHARE = 0.5
-"""Share of the smallest permitted size that a cluster needs here: its rows can be set apart."""
-
-ALSO_GOOD = 0.03
-"""Loss of score with which another number of clusters is still mentioned."""
-
-_PARTS = 5
-_PART_SHARE = 0.7
 _SEED = 0
 
 
@@ -86,7 +62,7 @@ class NumberScore:
     @property
     def score(self) -> float:
         """The silhouette score, reduced if the clusters are not stable."""
-        return self.silhouette - INSTABILITY_WEIGHT * (1 - self.stability)
+        return self.silhouette - tuning.INSTABILITY_WEIGHT * (1 - self.stability)
 
 
 @dataclass(frozen=True)
@@ -96,7 +72,7 @@ class ChosenNumber:
     k: int
     scores: tuple[NumberScore, ...]
     others: tuple[int, ...] = ()
-    largest: int = LARGEST
+    largest: int = tuning.LARGEST_NUMBER
     eligible: tuple[NumberScore, ...] = ()
     """Scores of the numbers without very small clusters."""
 
@@ -112,7 +88,7 @@ class ChosenNumber:
         """Why the number was chosen; `silhouette` is that of the clustering that is shown."""
         if not self.scores:
             return [Message("tooFewRows")]
-        found = [Message("silhouette", score=silhouette, weak=WEAK)]
+        found = [Message("silhouette", score=silhouette, weak=tuning.WEAK)]
         rest = [Message("score", k=s.k, score=s.silhouette) for s in self.scores if s.k != self.k]
         if rest:
             found.append(Message("otherScores", scores=rest))
@@ -135,14 +111,15 @@ def largest_number(n_rows: int) -> int:
     >>> largest_number(30), largest_number(100), largest_number(1000)
     (3, 7, 10)
     """
-    return min(LARGEST, max(3, int(np.sqrt(n_rows / 2))))
+    return min(tuning.LARGEST_NUMBER, max(3, int(np.sqrt(n_rows / 2))))
 
 
 def sample_rows(n_rows: int) -> np.ndarray:
     """Positions of the rows on which silhouette scores are computed."""
-    if n_rows <= SAMPLE:
+    size = tuning.SILHOUETTE_SAMPLE
+    if n_rows <= size:
         return np.arange(n_rows)
-    return np.sort(np.random.default_rng(_SEED).choice(n_rows, SAMPLE, replace=False))
+    return np.sort(np.random.default_rng(_SEED).choice(n_rows, size, replace=False))
 
 
 def silhouette(Z: np.ndarray, labels: np.ndarray) -> float:
@@ -191,7 +168,7 @@ def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> Chosen
 
 def _eligible(scores: Sequence[NumberScore], n_rows: int) -> list[NumberScore]:
     """Scores of clusterings without very small clusters; if there are none, of the least uneven."""
-    smallest = SMALLEST_SHARE * smallest_size(n_rows) / n_rows
+    smallest = tuning.SMALLEST_SHARE * smallest_size(n_rows) / n_rows
     found = [s for s in scores if s.smallest >= smallest]
     return found or [max(scores, key=lambda s: s.smallest)]
 
@@ -202,8 +179,9 @@ def _best(scores: Sequence[NumberScore]) -> NumberScore:
     if not more:
         return scores[0]
     best = max(s.score for s in more)
-    chosen = next(s for s in more if s.score >= best - REAL_GAIN)
-    return two if two is not None and two.score > chosen.score + TWO_CLUSTERS_GAIN else chosen
+    chosen = next(s for s in more if s.score >= best - tuning.REAL_GAIN)
+    needed = chosen.score + tuning.TWO_CLUSTERS_GAIN
+    return two if two is not None and two.score > needed else chosen
 
 
 def _others(scores: Sequence[NumberScore], chosen: NumberScore) -> tuple[int, ...]:
@@ -216,7 +194,7 @@ def _others(scores: Sequence[NumberScore], chosen: NumberScore) -> tuple[int, ..
         s.k
         for s in scores
         if s.k != chosen.k
-        and s.score >= chosen.score - ALSO_GOOD
+        and s.score >= chosen.score - tuning.ALSO_GOOD
         and s.score > max(known.get(s.k - 1, -1.0), known.get(s.k + 1, -1.0))
     )[:2]
 
@@ -246,10 +224,38 @@ def _scores(Z: np.ndarray, numbers: Sequence[int]) -> list[NumberScore]:
 def _stability(Z: np.ndarray, k: int, labels: np.ndarray) -> float:
     """Mean adjusted Rand index with clusterings of random parts of the rows."""
     random = np.random.default_rng(_SEED)
-    size = max(k, int(_PART_SHARE * len(Z)))
+    size = max(k, int(tuning.PART_SHARE * len(Z)))
     found = []
-    for _ in range(_PARTS):
+    for _ in range(tuning.STABILITY_PARTS):
         part = random.choice(len(Z), size, replace=False)
         kmeans = KMeans(k, n_init=3, random_state=_SEED).fit(Z[part])
         found.append(adjusted_rand_score(labels, kmeans.predict(Z)))
     return float(np.mean(found))
+
+
+def with_agreement(number: ChosenNumber, Z: np.ndarray) -> ChosenNumber:
+    """The scores of a range with the agreement of a tree with each clustering.
+
+    The trees are fitted on the sample of the rows on which the numbers were compared, with
+    ``effort="fast"``. The tree of the chosen number that is shown may agree slightly better.
+
+    Parameters
+    ----------
+    number : ChosenNumber
+    Z : ndarray of shape (n_rows, n_features)
+        The clustered data.
+    """
+    Z = Z[sample_rows(len(Z))]
+    progress = Progress("trees", len(number.scores), verbose=0)
+    scores = []
+    for score in number.scores:
+        scores.append(replace(score, agreement=_agreement(score, Z)))
+        progress.step()
+    return replace(number, scores=tuple(scores))
+
+
+def _agreement(score: NumberScore, Z: np.ndarray) -> float:
+    kmeans = KMeans(score.k, n_init=10, random_state=_SEED).fit(Z)
+    with impure_rules_allowed():
+        model = ExplainableKMeans(reference=kmeans, effort="fast", random_state=_SEED).fit(Z)
+    return float(np.mean(model.labels_ == model.reference_labels_))

@@ -14,18 +14,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-SMALLEST_CLUSTER = 0.02
-"""Share of the rows that a cluster needs; rows of smaller clusters are outliers."""
+from pellucid.table_explainer import tuning
 
-MOST_OUTLIERS = 0.03
-"""Share of the rows that may be set apart."""
-
-ROWS_PER_CLUSTER = 20
-"""Rows that a table needs per cluster, so that a cluster of one row is exceptional."""
-
-_FEW_CLUSTERS = (2, 3, 4)
-_SAMPLE = 5000
-_N_INIT = 5
 _SEED = 0
 
 
@@ -38,7 +28,7 @@ def smallest_size(n_rows: int) -> int:
     >>> smallest_size(40), smallest_size(1000)
     (2, 20)
     """
-    return max(2, int(np.ceil(SMALLEST_CLUSTER * n_rows)))
+    return max(2, int(np.ceil(tuning.SMALLEST_CLUSTER * n_rows)))
 
 
 def find_outliers(Z: np.ndarray) -> np.ndarray:
@@ -73,14 +63,15 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
     array([17])
     """
     n_rows = len(Z)
-    if n_rows < ROWS_PER_CLUSTER:
+    if n_rows < tuning.ROWS_PER_CLUSTER:
         return np.empty(0, dtype=np.intp)
-    numbers = [k for k in _FEW_CLUSTERS if k == 2 or k * ROWS_PER_CLUSTER <= n_rows]
+    most = max(2, n_rows // tuning.ROWS_PER_CLUSTER)
+    numbers = [k for k in tuning.OUTLIER_CLUSTERS if k <= most]
     positions, weight = _sample(Z)
-    limit = max(1.0, MOST_OUTLIERS * n_rows)
+    limit = max(1.0, tuning.MOST_OUTLIERS * n_rows)
     n_set_apart = 0.0
     found: list[np.ndarray] = []
-    while len(positions) > max(_FEW_CLUSTERS):
+    while len(positions) > max(tuning.OUTLIER_CLUSTERS):
         # The sample is small: more than one thread would only add overhead.
         with threadpool_limits(1):
             is_small = _in_small_cluster(Z[positions], weight, smallest_size(n_rows), numbers)
@@ -94,14 +85,14 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
 
 def _sample(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the rows that are used, and their weights."""
-    n_rows = len(Z)
-    if n_rows <= _SAMPLE:
+    n_rows, size = len(Z), tuning.OUTLIER_SAMPLE
+    if n_rows <= size:
         return np.arange(n_rows), np.ones(n_rows)
     distance = ((Z - Z.mean(axis=0)) ** 2).sum(axis=1)
     order = np.argsort(-distance, kind="stable")
-    n_far = _SAMPLE // 2
+    n_far = size // 2
     far, others = order[:n_far], order[n_far:]
-    drawn = np.random.default_rng(_SEED).choice(others, _SAMPLE - n_far, replace=False)
+    drawn = np.random.default_rng(_SEED).choice(others, size - n_far, replace=False)
     positions = np.sort(np.concatenate([far, drawn]))
     weight = np.where(np.isin(positions, far), 1.0, len(others) / len(drawn))
     return positions, weight
@@ -111,7 +102,7 @@ def _in_small_cluster(
     Z: np.ndarray, weight: np.ndarray, smallest: int, numbers: Sequence[int]
 ) -> np.ndarray:
     for k in numbers:
-        kmeans = KMeans(k, n_init=_N_INIT, random_state=_SEED)
+        kmeans = KMeans(k, n_init=tuning.OUTLIER_STARTS, random_state=_SEED)
         with warnings.catch_warnings():
             # There may be fewer different rows than clusters.
             warnings.simplefilter("ignore", ConvergenceWarning)

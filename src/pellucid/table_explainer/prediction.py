@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._utils.notices import notice
+from pellucid._utils.texts import count
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import UNKNOWN
 from pellucid.explanation.row_explanations import RowRule
-from pellucid.table_explainer.wording import count
 from pellucid.tables.columns import Columns
 from pellucid.tables.reading import TableSource
 

@@ -13,10 +13,10 @@ import polars as pl
 
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.numeric_domain import MAX_VALUE, MIN_SPREAD
-from pellucid._utils.texts import Message
+from pellucid._utils.texts import Message, count
 from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
-from pellucid.table_explainer.arguments import MISSING, SCALES, check_choice
-from pellucid.table_explainer.column_names import one_name
+from pellucid.table_explainer import tuning
+from pellucid.table_explainer.arguments import ExplainOptions, one_name
 from pellucid.table_explainer.roles import (
     ColumnRoles,
     as_category,
@@ -26,20 +26,11 @@ from pellucid.table_explainer.roles import (
     is_nested,
 )
 from pellucid.table_explainer.scaling import ColumnScale, find_scales
-from pellucid.table_explainer.wording import count
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tables.reading import TableSource
 from pellucid.tree import ThresholdTree
-
-MANY_ROWS_LOST = 0.1
-"""Share of the rows that ``missing="auto"`` drops at most because of gaps."""
-
-MANY_GAPS = 0.2
-"""Share of missing values from which on ``missing="auto"`` rather ignores the column."""
-
-_BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -97,10 +88,10 @@ class PreparedTable:
         """Columns of `encoding`, of these or other rows, on the scales of the clustering."""
         Z = np.empty((len(features[0]), len(features)))
         # In blocks of rows, so that writing by column stays in the cache.
-        for start in range(0, len(Z), _BLOCK):
-            part = Z[start : start + _BLOCK]
+        for start in range(0, len(Z), tuning.BLOCK_ROWS):
+            part = Z[start : start + tuning.BLOCK_ROWS]
             for j, (column, scale) in enumerate(zip(features, self.scales)):
-                part[:, j] = scale(column[start : start + _BLOCK])
+                part[:, j] = scale(column[start : start + tuning.BLOCK_ROWS])
         return Z
 
     def without(self, outliers: np.ndarray) -> PreparedTable:
@@ -148,51 +139,25 @@ class PreparedTable:
         return TreeRestatement(tree, sources)
 
 
-def prepare(
-    source: TableSource,
-    *,
-    columns: str | Sequence[str] | None = None,
-    exclude: str | Sequence[str] | None = None,
-    categorical: str | Sequence[str] | None = None,
-    profile: str | Sequence[str] | None = None,
-    scale: str = "auto",
-    missing: str = "auto",
-    labels: str | None = None,
-) -> PreparedTable:
+def prepare(source: TableSource, options: ExplainOptions | None = None) -> PreparedTable:
     """Prepare a table and report every decision in one line.
 
-    Parameters
-    ----------
-    source : TableSource
-    columns, exclude, categorical, profile : str, sequence of str or None
-        Names or patterns of columns.
-    scale : {"auto", "standard", "robust", "log", "rank", "none"}
-        See :func:`find_scales`.
-    missing : {"auto", "drop", "median", "error"}
-        What to do with rows with a missing number. ``"auto"`` drops them. If these are more than
-        10% of the rows, it ignores columns with more than 20% missing values, and, if this is
-        not enough, replaces missing numbers by the median.
-    labels : str or None
-        Column that contains the clustering to explain.
+    ``missing="auto"`` drops rows with a missing number. If these are more than 10% of the rows, it
+    ignores columns with more than 20% missing values, and, if this is not enough, replaces missing
+    numbers by the median.
     """
-    check_choice("scale", scale, SCALES)
-    check_choice("missing", missing, MISSING)
-    label_column = None if labels is None else one_name(labels, source.table.columns, "labels")
-    if label_column is not None and is_nested(source.table[label_column].dtype):
-        raise InputError(
-            f"column {label_column!r} of {option('labels')} has values of type "
-            f"{source.table[label_column].dtype}",
-            hint="labels are numbers or text",
-        )
-    roles = choose_roles(
-        source.table,
-        source.formats,
-        columns=columns,
-        exclude=exclude,
-        categorical=categorical,
-        profile=profile,
-        reserved=() if label_column is None else (label_column,),
-    )
+    options = options or ExplainOptions()
+    label_column = None
+    if options.labels is not None:
+        label_column = one_name(options.labels, source.table.columns, "labels")
+        if is_nested(source.table[label_column].dtype):
+            raise InputError(
+                f"column {label_column!r} of {option('labels')} has values of type "
+                f"{source.table[label_column].dtype}",
+                hint="labels are numbers or text",
+            )
+    reserved = () if label_column is None else (label_column,)
+    roles = choose_roles(source.table, source.formats, options, reserved=reserved)
     table = source.table.select(
         [
             *(_in_domain(as_number(source.table[name])) for name in roles.numbers),
@@ -203,7 +168,7 @@ def prepare(
     if label_column is not None and (n := source.table[label_column].null_count()):
         keep = source.table[label_column].is_not_null()
         notice(Message("noLabel", n=n, column=repr(label_column)))
-    table, complete, fill = _without_gaps(table, roles, missing)
+    table, complete, fill = _without_gaps(table, roles, options.missing)
     keep &= complete
     rows = np.flatnonzero(keep.to_numpy())
     if len(rows) == 0:
@@ -223,7 +188,7 @@ def prepare(
         table=table,
         encoding=encoding,
         features=features,
-        scales=find_scales(features, encoding.names, roles.formats, scale),
+        scales=find_scales(features, encoding.names, roles.formats, options.scale),
         labels=None if label_column is None else _labels(source.table[label_column], rows),
         label_column=label_column,
         fill=fill,
@@ -281,7 +246,8 @@ def _without_gaps(
         )
     if missing == "auto":
         table, gaps = _without_sparse_columns(table, roles, gaps)
-        is_much = bool(gaps) and _incomplete(table, gaps).sum() > MANY_ROWS_LOST * table.height
+        most = tuning.MANY_ROWS_LOST * table.height
+        is_much = bool(gaps) and _incomplete(table, gaps).sum() > most
         missing = "median" if is_much else "drop"
     if not gaps:
         return table, complete, {}
@@ -312,9 +278,9 @@ def _without_sparse_columns(
     table: pl.DataFrame, roles: ColumnRoles, gaps: dict[str, int]
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Ignore columns with many gaps if too many rows would be dropped otherwise."""
-    if _incomplete(table, gaps).sum() <= MANY_ROWS_LOST * table.height:
+    if _incomplete(table, gaps).sum() <= tuning.MANY_ROWS_LOST * table.height:
         return table, gaps
-    sparse = [name for name, n in gaps.items() if n > MANY_GAPS * table.height]
+    sparse = [name for name, n in gaps.items() if n > tuning.MANY_GAPS * table.height]
     if not sparse or len(sparse) == len(roles.used):
         return table, gaps
     for name in sparse:

@@ -11,21 +11,10 @@ import polars as pl
 
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message
-from pellucid.table_explainer.column_names import listed, match_names
+from pellucid.table_explainer import tuning
+from pellucid.table_explainer.arguments import ExplainOptions, listed, match_names
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import days
-
-MAX_CATEGORIES = 30
-"""A text column with more different values is ignored unless it is requested as categorical."""
-
-FEW_VALUES = 12
-"""An integer column with at most this many different values is described by its values."""
-
-NEAR_CONSTANT = 0.99
-"""Share of the rows with one value from which on a column is ignored."""
-
-_FIRST_ROWS = 1000
-"""Rows that are checked before the whole column."""
 
 _WORD = r"(?:^|[^a-z0-9]|(?<=[a-z])(?=[A-Z]))"
 _IDENTIFIER = re.compile(
@@ -39,7 +28,6 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(rf"{_WORD}(?:year|yr|jahr|annee|año|ano|vintage)s?(?:[^a-z]|$)", re.IGNORECASE)
-_YEARS = (1500, 2200)
 
 _REASONS = {
     "identifier": Message("isIdentifier"),
@@ -103,29 +91,19 @@ class ColumnRoles:
 def choose_roles(
     table: pl.DataFrame,
     formats: dict[str, ColumnFormat],
+    options: ExplainOptions | None = None,
     *,
-    columns: str | Sequence[str] | None = None,
-    exclude: str | Sequence[str] | None = None,
-    categorical: str | Sequence[str] | None = None,
-    profile: str | Sequence[str] | None = None,
     reserved: Sequence[str] = (),
 ) -> ColumnRoles:
     """Decide the role of each column and report the decisions.
 
-    Parameters
-    ----------
-    table : polars.DataFrame
-    formats : dict of str to ColumnFormat
-        Formats found while the table was read.
-    columns, exclude, categorical, profile : str, sequence of str or None
-        Names or patterns; see :func:`match_names`.
-    reserved : sequence of str
-        Columns with another purpose.
+    `formats` were found while the table was read; `reserved` columns have another purpose.
     """
-    given = {"columns": columns, "exclude": exclude, "profile": profile, "categorical": categorical}
+    options = options or ExplainOptions()
     names = {
         parameter: [] if value is None else match_names(value, table.columns, parameter)
-        for parameter, value in given.items()
+        for parameter in ("columns", "exclude", "profile", "categorical")
+        for value in [getattr(options, parameter)]
     }
     for first, second in (
         ("columns", "exclude"),
@@ -139,7 +117,7 @@ def choose_roles(
         if is_quantity(table[name]):
             chosen.formats[name] = find_format(table[name], formats.get(name, ColumnFormat()))
     not_used = {*names["exclude"], *names["profile"], *reserved}
-    candidates = names["columns"] if columns is not None else table.columns
+    candidates = names["columns"] if options.columns is not None else table.columns
     for name in dict.fromkeys([*candidates, *names["categorical"]]):
         if name in not_used:
             continue
@@ -190,9 +168,9 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
     if is_year(column):
         return ColumnFormat("year")
     values: tuple[int, ...] = ()
-    if column.head(_FIRST_ROWS).n_unique() <= FEW_VALUES + 1 and not is_long(column):
+    if column.head(tuning.FIRST_ROWS).n_unique() <= tuning.FEW_VALUES + 1 and not is_long(column):
         different = sorted(int(value) for value in _present(column).unique())
-        values = tuple(different) if len(different) <= FEW_VALUES else ()
+        values = tuple(different) if len(different) <= tuning.FEW_VALUES else ()
     return ColumnFormat("integer", prefix=known.prefix, suffix=known.suffix, values=values)
 
 
@@ -201,7 +179,7 @@ def is_year(column: pl.Series) -> bool:
     if not _YEAR.search(column.name) or not _is_whole(column):
         return False
     present = _present(column)
-    return len(present) > 0 and bool(present.cast(pl.Float64).is_between(*_YEARS).all())
+    return len(present) > 0 and bool(present.cast(pl.Float64).is_between(*tuning.YEARS).all())
 
 
 def _present(column: pl.Series) -> pl.Series:
@@ -295,11 +273,11 @@ def _numeric_role(column: pl.Series) -> str:
         return "number"
     if is_year(column):
         return "number"
-    few = column.head(_FIRST_ROWS).n_unique() <= MAX_CATEGORIES
-    n_different = column.n_unique() if few else MAX_CATEGORIES + 1
+    few = column.head(tuning.FIRST_ROWS).n_unique() <= tuning.MAX_CATEGORIES
+    n_different = column.n_unique() if few else tuning.MAX_CATEGORIES + 1
     if n_different == 2 and not is_long(column):
         return "category"
-    is_few = n_different <= min(MAX_CATEGORIES, max(2, len(column) // 10))
+    is_few = n_different <= min(tuning.MAX_CATEGORIES, max(2, len(column) // 10))
     if _IDENTIFIER.search(column.name) or _IDENTIFIER.search(column.name.lower()):
         return "category" if is_few else "identifier"
     if _CODE.search(column.name):
@@ -317,7 +295,7 @@ def _numbers_the_rows(column: pl.Series) -> bool:
 
 def _text_role(column: pl.Series, *, is_requested: bool) -> str:
     n_different = column.n_unique()
-    most = min(MAX_CATEGORIES, max(10, len(column) // 10))
+    most = min(tuning.MAX_CATEGORIES, max(10, len(column) // 10))
     if not is_requested:
         if n_different > 5 and n_different > 0.9 * len(column):
             return "identifier"
@@ -335,7 +313,7 @@ def _is_whole(column: pl.Series) -> bool:
         return True
     if not column.dtype.is_float():
         return False
-    head = _present(column.head(_FIRST_ROWS))
+    head = _present(column.head(tuning.FIRST_ROWS))
     if not (head == head.round()).all():
         return False
     present = _present(column)
@@ -345,17 +323,17 @@ def _is_whole(column: pl.Series) -> bool:
 def _is_constant(column: pl.Series) -> bool:
     first = column[0]
     # The first rows are almost always enough.
-    if (column.head(_FIRST_ROWS) != first).any():
+    if (column.head(tuning.FIRST_ROWS) != first).any():
         return False
     return column.n_unique() == 1
 
 
 def _is_near_constant(column: pl.Series) -> bool:
     """Whether fewer than 1% of the rows differ from the most frequent value."""
-    head = column.head(_FIRST_ROWS)
-    if _largest_count(head) < NEAR_CONSTANT * len(head) - 5:
+    head = column.head(tuning.FIRST_ROWS)
+    if _largest_count(head) < tuning.NEAR_CONSTANT * len(head) - 5:
         return False
-    return _largest_count(column) > NEAR_CONSTANT * len(column)
+    return _largest_count(column) > tuning.NEAR_CONSTANT * len(column)
 
 
 def _largest_count(column: pl.Series) -> int:

@@ -15,16 +15,9 @@ import numpy as np
 
 from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message
+from pellucid.table_explainer import tuning
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
-
-SKEWED = 1.5
-"""Skewness from which on a non-negative column is clustered on a logarithmic scale."""
-
-CATEGORY_DISTANCE = 1.0
-"""Squared distance between two categories of one column, in units of the variance of a
-standardized numeric column.
-"""
 
 
 @dataclass(frozen=True)
@@ -78,13 +71,13 @@ def find_scales(
     Notes
     -----
     Two rows with different categories in a column have the squared distance
-    `CATEGORY_DISTANCE`, whatever the number of categories. Two random rows have the expected
+    `tuning.CATEGORY_DISTANCE`, whatever the number of categories. Two random rows have the expected
     squared distance 2 in a standardized numeric column.
     """
     found, logarithmic = [], []
     for values, name in zip(features, names):
         if isinstance(name, Indicator):
-            width = 1.0 if scale == "none" else np.sqrt(2 / CATEGORY_DISTANCE)
+            width = 1.0 if scale == "none" else np.sqrt(2 / tuning.CATEGORY_DISTANCE)
             found.append(ColumnScale("category", scale=float(width)))
         elif scale == "none":
             found.append(ColumnScale())
@@ -133,7 +126,7 @@ def _is_skewed(values: np.ndarray) -> bool:
     if values.min() < 0:
         return False
     skew = skewness(values)
-    return skew > SKEWED and abs(skewness(_logarithm(values)(values))) < skew / 2
+    return skew > tuning.SKEWED and abs(skewness(_logarithm(values)(values))) < skew / 2
 
 
 def _logarithm(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -22,26 +22,18 @@ from pellucid._utils.notices import (
     option,
 )
 from pellucid._utils.texts import Message
-from pellucid.methods import STREAMED
 from pellucid.scale.scan import scan
-from pellucid.table_explainer.arguments import MethodOptions, check_method, read_number
+from pellucid.table_explainer import tuning
+from pellucid.table_explainer.arguments import ExplainOptions, match_names, one_name
 from pellucid.table_explainer.checks import find_problems
-from pellucid.table_explainer.column_names import match_names, one_name
+from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
-from pellucid.table_explainer.fitting import FittedTable, make_explanation
+from pellucid.table_explainer.fitting import FittedTable, make_estimator, make_explanation
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category
 from pellucid.tables.columns import Columns
 from pellucid.tables.reading.files import source_of
 from pellucid.tables.reading.large_files import LargeTable
-
-SAMPLE_ROWS = 100_000
-"""Rows of the sample, at most."""
-
-_FEWEST_ROWS = 10_000
-_BATCH_ROWS = 2**16
-_SAMPLE_SHARE = 16
-"""The sample takes at most this part of the memory, because it is copied several times."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +108,7 @@ class _Batches:
         roles, encoding = prepared.roles, prepared.encoding
         wanted = [*roles.used, *([] if label is None else [label])]
         n_rows = n_gaps = 0
-        for batch in self.table.batches(wanted, _BATCH_ROWS):
+        for batch in self.table.batches(wanted, tuning.BATCH_ROWS):
             # Not by expressions: polars reads names such as "*" in them as patterns.
             numbers = batch.select([batch[name].cast(pl.Float64) for name in roles.numbers])
             numbers = numbers.with_columns(pl.when(pl.all().is_finite()).then(pl.all()))
@@ -153,46 +145,24 @@ class _Batches:
         return is_complete
 
 
-def explain_large(
-    table: LargeTable,
-    memory: int,
-    *,
-    k: Any = None,
-    method: str | None = None,
-    options: MethodOptions | None = None,
-    seed: int = 0,
-    outliers: str = "auto",
-    columns: Any = None,
-    exclude: Any = None,
-    categorical: Any = None,
-    profile: Any = None,
-    labels: str | None = None,
-    missing: str = "auto",
-    **preparation: Any,
-) -> TableExplanation:
-    """Explain the clusters of a file that is read in batches.
+def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> TableExplanation:
+    """Explain the clusters of a file that is read in batches, in `memory` bytes.
 
-    Parameters
-    ----------
-    table : LargeTable
-    memory : int
-        Bytes that may be used.
-    k, method, options, seed, outliers, columns, exclude, categorical, profile, labels, missing, \
-            **preparation
-        As in `explain_source`. Outliers are kept.
+    Outliers are kept.
     """
-    options = options or MethodOptions()
-    if labels is not None:
-        labels = one_name(labels, [*table.columns, *table.others], "labels")
-    name = choose_streamed(method, options, read_number(k), labels is not None)
-    if method is None and labels is not None:
-        notice(Message("treeBy", method=STREAMED[name].name, option=option("method")))
-    for parameter, value in (("categorical", categorical), ("profile", profile)):
-        if value is not None:
-            raise needs_memory(parameter)
-    names = _usable(table, labels, columns, exclude)
+    is_free = options.method is None and options.labels is not None
+    if options.labels is not None:
+        column = one_name(options.labels, [*table.columns, *table.others], "labels")
+        options = replace(options, labels=column, method=options.method or "exshallow")
+    _check(options)
+    if is_free:
+        method = options.chosen_method.name
+        notice(Message("treeBy", method=method, option=option("method")))
+    names = _usable(table, options)
+    labels = options.labels
     read = [*names, *([] if labels is None or labels in names else [labels])]
-    n_sampled = int(np.clip(memory // (_SAMPLE_SHARE * 8 * len(read)), _FEWEST_ROWS, SAMPLE_ROWS))
+    most = memory // (tuning.SAMPLE_PART * 8 * len(read))
+    n_sampled = int(np.clip(most, tuning.FEWEST_SAMPLE_ROWS, tuning.SAMPLE_ROWS))
     sample = source_of(table.sample(read, n_sampled), table.name)
     sample = replace(sample, options=table.options, suffix=table.suffix)
     dates = [n for n in sample.table.columns if n != labels and not _is_number(sample.table[n])]
@@ -202,40 +172,30 @@ def explain_large(
         sample = replace(sample, table=sample.table.select(kept))
     if sample.table.height < table.n_rows:
         notice(Message("sampleInBatches", n=sample.table.height, rows=table.n_rows))
-    found = explain_source(
-        sample,
-        k=k,
-        method=name,
-        options=options,
-        outliers="keep",
-        seed=seed,
-        columns=None if columns is None else names,
-        labels=labels,
-        missing=missing,
-        **preparation,
-    )
-    fitted = _fit_all(table, memory, found.fitted, name, options, seed, missing)
+    columns = None if options.columns is None else names
+    options = replace(options, outliers="keep", columns=columns, exclude=None)
+    found = explain_source(sample, options)
+    fitted = _fit_all(table, memory, found.fitted.clustering, options)
     return replace(
         found, fitted=fitted, explanation=fitted.explanation, warnings=find_problems(fitted)
     )
 
 
-def choose_streamed(
-    method: str | None, options: MethodOptions, number: Any, has_labels: bool
-) -> str:
-    """The method to use; an option that needs all rows in memory is an error."""
-    name = check_method(
-        method or ("exshallow" if has_labels else None), options, number, has_labels
-    )
-    if name not in STREAMED:
-        raise needs_memory("method", name)
+def _check(options: ExplainOptions) -> None:
+    """Fail if an option needs all rows in memory."""
+    options.check()
+    if not options.chosen_method.streams:
+        raise _needs_memory("method", options.method)
+    given = options.given()
     for parameter in ("polish", "objective"):
-        if parameter in options.given():
-            raise needs_memory(parameter)
-    return name
+        if parameter in given:
+            raise _needs_memory(parameter)
+    for parameter in ("categorical", "profile"):
+        if getattr(options, parameter) is not None:
+            raise _needs_memory(parameter)
 
 
-def needs_memory(parameter: str, value: Any = None) -> UsageError:
+def _needs_memory(parameter: str, value: Any = None) -> UsageError:
     """The error about an option that cannot be used in batches."""
     return UsageError(
         f"{option(parameter, value)} needs all rows in memory, but the file does not fit",
@@ -243,12 +203,12 @@ def needs_memory(parameter: str, value: Any = None) -> UsageError:
     )
 
 
-def _usable(table: LargeTable, labels: str | None, columns: Any, exclude: Any) -> list[str]:
+def _usable(table: LargeTable, options: ExplainOptions) -> list[str]:
     """Columns that may be clustered; columns of other types are reported."""
-    names = [*table.columns, *table.others]
-    excluded = [] if exclude is None else match_names(exclude, names, "exclude")
-    if columns is not None:
-        chosen = match_names(columns, names, "columns")
+    names, labels = [*table.columns, *table.others], options.labels
+    excluded = [] if options.exclude is None else match_names(options.exclude, names, "exclude")
+    if options.columns is not None:
+        chosen = match_names(options.columns, names, "columns")
         if both := [name for name in chosen if name in excluded]:
             raise UsageError(f"{both[0]!r} is in {option('columns')} and in {option('exclude')}")
         if wrong := [name for name in chosen if name in table.others and name != labels]:
@@ -268,21 +228,14 @@ def _usable(table: LargeTable, labels: str | None, columns: Any, exclude: Any) -
 
 
 def _fit_all(
-    table: LargeTable,
-    memory: int,
-    sample: FittedTable,
-    method: str,
-    options: MethodOptions,
-    seed: int,
-    missing: str,
+    table: LargeTable, memory: int, clustering: Clustering, options: ExplainOptions
 ) -> StreamedTable:
     """Grow the tree on all rows, for the clusters of the sample."""
-    prepared, clustering = sample.prepared, sample.clustering
-    batches = _Batches(table, prepared, missing)
-    has_labels = prepared.labels is not None
-    data = scan(batches, batches.names, labels="label" if has_labels else None, memory=memory // 2)
-    estimator = STREAMED[method].estimator
-    model = estimator(reference=clustering.reference, random_state=seed, **options.parameters())
+    prepared = clustering.prepared
+    batches = _Batches(table, prepared, options.missing)
+    labels = None if prepared.labels is None else "label"
+    data = scan(batches, batches.names, labels=labels, memory=memory // 2)
+    model = make_estimator(clustering.reference, options)
     with impure_rules_allowed():
         model.fit(data)
     restatement = prepared.restatement(model.tree_)
@@ -291,9 +244,7 @@ def _fit_all(
     tree, old_leaf = prepared.restated(restatement)
     fill = {name: batches.fill[name] for name in prepared.roles.numbers if name in batches.filled}
     explanation = make_explanation(prepared, model, tree, old_leaf, fill)
-    return StreamedTable(
-        model, explanation, prepared, clustering, old_leaf, batches.n_rows, batches.n_gaps
-    )
+    return StreamedTable(model, explanation, clustering, old_leaf, batches.n_rows, batches.n_gaps)
 
 
 def _is_number(column: pl.Series) -> bool:

@@ -1,23 +1,21 @@
-"""Suggested names of clusters, such as "high income, low spending"."""
+"""Descriptions of clusters: suggested names, and columns that are not clustered."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from pellucid._utils.texts import rule_words
+from pellucid.table_explainer import tuning
+from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.table_explainer.roles import as_category, as_number, find_format, is_quantity
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
-
-_CLEAR = 0.5
-"""Difference from the mean of all rows, in standard deviations, that is worth a word."""
-
-_TYPICAL = 0.7
-"""Share of the rows of a cluster that need a category for it to be a name."""
-
-_MOST_WORDS = 3
 
 _UNIT = re.compile(
     r"(?<=\w)[ ,]+(?:mm|cm|m|km|mg|g|kg|lb|lbs|oz|ml|l|usd|eur|gbp|krw|pct|percent|sec|min|hrs?)$",
@@ -29,31 +27,24 @@ _VAGUE = ("none", "other", "others", "unknown", "missing", "total", "all", "both
 """Categories that need the name of their column to be understood."""
 
 
-def suggest_names(prepared: PreparedTable, labels: np.ndarray, n_clusters: int) -> list[str]:
+def suggest_names(
+    prepared: PreparedTable, labels: np.ndarray, clusters: Sequence[Any]
+) -> list[str]:
     """A short description of each cluster by the columns in which it differs most.
 
-    Parameters
-    ----------
-    prepared : PreparedTable
-    labels : ndarray of int of shape (n_rows,)
-        Position of the cluster of each row.
-    n_clusters : int
-
-    Returns
-    -------
-    list of str
-        Different names; a cluster that differs in no column is "average".
+    The names, such as "high income, low spending", are different. A cluster that differs in no
+    column is "average". `labels` has the cluster of each row.
     """
-    described = [_descriptions(prepared, labels == cluster) for cluster in range(n_clusters)]
+    described = [_descriptions(prepared, labels == cluster) for cluster in clusters]
     names = [_joined(words, 2) for words in described]
-    for n_words in range(3, _MOST_WORDS + 1):
+    for n_words in range(3, tuning.MOST_WORDS + 1):
         names = [
             _joined(words, n_words) if names.count(name) > 1 else name
             for name, words in zip(names, described)
         ]
     return [
-        f"{name} ({cluster})" if names.count(name) > 1 else name
-        for cluster, name in enumerate(names)
+        f"{name} ({position})" if names.count(name) > 1 else name
+        for position, name in enumerate(names)
     ]
 
 
@@ -70,13 +61,13 @@ def _descriptions(prepared: PreparedTable, mine: np.ndarray) -> list[str]:
         if isinstance(name, Indicator):
             share, overall = float(column[mine].mean()), float(column.mean())
             strength = (share - overall) * 2
-            is_clear = share >= _TYPICAL and strength >= _CLEAR
+            is_clear = share >= tuning.TYPICAL and strength >= tuning.CLEAR
             key, text = name.column, _category_text(name)
         else:
             values = prepared.Z[:, j]
             spread = float(values.std()) or 1.0
             strength = float(values[mine].mean() - values.mean()) / spread
-            is_clear = abs(strength) >= _CLEAR
+            is_clear = abs(strength) >= tuning.CLEAR
             say = rule_words()
             low, high = (say.early, say.late) if _is_time(prepared, name) else (say.low, say.high)
             key, text = name, (high if strength > 0 else low).format(plain_name(name))
@@ -107,7 +98,7 @@ def plain_name(column: str) -> str:
 
     Examples
     --------
-    >>> from pellucid.table_explainer.naming import plain_name
+    >>> from pellucid.table_explainer.descriptions import plain_name
     >>> plain_name("Annual_Income (k$)"), plain_name("bill_length_mm"), plain_name("bodyMass")
     ('annual income', 'bill length', 'body mass')
     """
@@ -116,3 +107,41 @@ def plain_name(column: str) -> str:
     text = re.sub(r"[_.\s]+", " ", text).strip() or column
     text = _UNIT.sub("", text)
     return text if text.isupper() else text.lower()
+
+
+def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
+    """For each column of the parameter `profile`, one text per cluster.
+
+    A number is described by its mean, a category by the most frequent value and its share.
+    """
+    prepared = fitted.prepared
+    if not prepared.roles.profile:
+        return {}
+    labels = fitted.model.labels_
+    clusters = fitted.model.cluster_names_.tolist()
+    described = {}
+    for name in prepared.roles.profile:
+        column = prepared.source.table[name].gather(prepared.rows)
+        describe = _mean if is_quantity(column) else _most_frequent
+        described[name] = [describe(column.filter(pl.Series(labels == c))) for c in clusters]
+    return described
+
+
+def _mean(column: pl.Series) -> str:
+    numbers = as_number(column).drop_nulls().drop_nans()
+    if not len(numbers):
+        return "-"
+    mean = float(numbers.to_numpy().mean())
+    known = find_format(column, ColumnFormat())
+    if known.is_date:
+        return known.text(float(round(mean)))
+    return f"{mean:.0f}" if known.kind == "year" else f"{mean:,.4g}"
+
+
+def _most_frequent(column: pl.Series) -> str:
+    column = as_category(column).drop_nulls()
+    if not len(column):
+        return "-"
+    counts = column.alias("value").value_counts(name="rows")
+    value, rows = counts.sort("rows", "value", descending=[True, False]).row(0)
+    return f"{value} ({rows / len(column):.0%})"

@@ -1,4 +1,4 @@
-"""``pellucid info``: versions and settings for bug reports."""
+"""``pellucid info`` and ``pellucid warm-up``: versions and settings, and compiled code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
+from pellucid import __version__, first_use
+from pellucid._utils.threads import count_threads
 from pellucid.cli.output import show_measures
+from pellucid.cli.progress import working
 
 PACKAGES = (
     "numpy",
@@ -23,16 +26,13 @@ PACKAGES = (
 
 def info() -> None:
     """Print versions, threads and the folder of compiled code."""
-    from pellucid import __version__
-    from pellucid._utils.threads import count_threads
-
     show_measures(
         [
             ("pellucid", __version__),
             ("python", f"{platform.python_version()} ({sys.executable})"),
             ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
             ("threads", str(count_threads(None))),
-            ("compiled code", _cache_folder()),
+            ("compiled code", first_use.code_folder() or "not cached: no writable folder"),
             *((name, _version(name)) for name in PACKAGES),
         ]
     )
@@ -45,7 +45,14 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _cache_folder() -> str:
-    from pellucid.first_use import code_folder
-
-    return code_folder() or "not cached: no writable folder"
+def warm_up() -> None:
+    """Compile all loops and print where the machine code is stored."""
+    with working("compiling"):
+        done = first_use.warm_up()
+    show_measures(
+        [
+            ("compiled loops", f"{done.n_compiled:,}"),
+            ("seconds", f"{done.seconds:.0f}"),
+            ("stored in", done.folder or "nothing is stored: no folder can be written"),
+        ]
+    )

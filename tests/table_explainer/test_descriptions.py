@@ -8,12 +8,12 @@ import pytest
 
 import pellucid
 from _support.tables import blobs, source
-from pellucid.table_explainer.naming import plain_name, suggest_names
+from pellucid.table_explainer.descriptions import plain_name, suggest_names
 from pellucid.table_explainer.preparing import prepare
 
 
 def names_of(table: pl.DataFrame, labels: np.ndarray) -> list[str]:
-    return suggest_names(prepare(source(table)), labels, int(labels.max()) + 1)
+    return suggest_names(prepare(source(table)), labels, range(int(labels.max()) + 1))
 
 
 def test_names_describe_the_columns_in_which_a_cluster_differs_most():

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from _support.extended import examples, seeds
-from pellucid.xclusters.branch_and_bound import branch_and_bound
+from pellucid.xclusters.branch_and_bound import PairSearch
+
+
+def branch_and_bound(parts, ks, **options):
+    """The finished search."""
+    return PairSearch(parts, ks, **options).run()
+
 
 steps = st.floats(0, 1).map(lambda x: x if x > 0.4 else 0.0)
 
@@ -43,19 +49,18 @@ class Lookup:
     monotone_tables(),
     st.sampled_from([0.3, 1.0, 4.0]),
     st.sampled_from([0.0, 0.01, 0.05, 0.3]),
-    st.sampled_from(["alpha", "k"]),
 )
-def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, tolerance, ties):
+def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, tolerance):
     D, N = tables
     lookup = Lookup(D, N)
-    options = {"trade_off": trade_off, "tolerance": tolerance, "ties": ties}
+    options = {"trade_off": trade_off, "tolerance": tolerance}
     found = branch_and_bound(lookup, lookup.ks, **options)
     objective = D + trade_off * N
-    assert found.objective == objective[lookup.ks.index(found.k), lookup.column(found.alpha)]
-    assert found.objective <= objective.min() + tolerance + 1e-12
+    assert found.best[0] == objective[lookup.ks.index(found.best[1]), lookup.column(found.best[2])]
+    assert found.best[0] <= objective.min() + tolerance + 1e-12
     assert found.lower <= objective.min() + 1e-12
     least = min(b.lower for b in found.blocks if b.fate in ("pruned", "finished"))
-    assert found.lower == min(least, found.objective)
+    assert found.lower == min(least, found.best[0])
     assert found.is_complete
     for block in found.blocks:
         ks = slice(lookup.ks.index(block.k1), lookup.ks.index(block.k2) + 1)
@@ -108,8 +113,8 @@ def test_alpha_is_continuous_and_halved_down_to_its_tolerance():
 
     assert min(sum(parts(3, 0.05 * i)) for i in range(21)) == 1
     found = branch_and_bound(parts, [3])
-    assert 0.26 <= found.alpha < 0.29
-    assert found.objective == 0
+    assert 0.26 <= found.best[2] < 0.29
+    assert found.best[0] == 0
     for alpha_tol in (0.3, 0.05, 0.001):
         found = branch_and_bound(lambda k, a: (a, 1 - a), [3], tolerance=0, alpha_tol=alpha_tol)
         widths = {b.alpha2 - b.alpha1 for b in found.blocks if b.fate == "finished"}
@@ -135,9 +140,9 @@ def test_pairs_without_penalty_are_preferred():
         for alpha in np.linspace(0, 1, 101)
         if penalty(k, alpha) == 0
     ]
-    assert penalty(found.k, found.alpha) == 0
+    assert penalty(*found.best[1:]) == 0
     assert found.lower - 1e-12 <= min(feasible)
-    assert found.objective <= min(feasible) + 0.05
+    assert found.best[0] <= min(feasible) + 0.05
 
 
 def test_all_pairs_are_searched_if_all_have_a_penalty():
@@ -153,7 +158,7 @@ def test_all_pairs_are_searched_if_all_have_a_penalty():
 
     options = {"penalty": penalty, "coarse_tol": 0.1, "alpha_tol": 0.001}
     found = branch_and_bound(parts, range(3, 12), **options)
-    assert (found.k, found.alpha) == (5, 0.3125)
+    assert found.best[1:] == (5, 0.3125)
     assert len(pairs) == 9 * 17
 
 
@@ -163,7 +168,7 @@ def test_search_ends_on_random_tables(seed):
     found = branch_and_bound(lookup, lookup.ks, tolerance=0.0)
     assert len(lookup.pairs) == len(set(lookup.pairs)) <= 9 * 129
     values = [sum(lookup(*pair)) for pair in list(lookup.pairs)]
-    assert found.objective == min(values)
+    assert found.best[0] == min(values)
 
 
 def test_running_example_of_the_paper():
@@ -180,7 +185,7 @@ def test_running_example_of_the_paper():
     options = {"tolerance": 0.1, "reduce": False}
     found = branch_and_bound(lambda *pair: known.pop(pair), range(1, 9), **options)
     assert not known
-    assert (found.k, found.alpha, found.objective) == (1, 1.0, 0.4)
+    assert found.best == (0.4, 1, 1.0)
     b1, b3, *pruned = found.blocks
     assert (b1[:4], b1.fate) == ((1, 0.0, 8, 1.0), "split by k")
     # B2 has the better upper bound, but B3 has the smaller lower bound and is processed first.
@@ -204,7 +209,7 @@ def test_reduction_removes_values_of_k_and_saves_evaluations():
     found, plain = (branch_and_bound(parts, range(3, 12), reduce=r) for r in (True, False))
     assert any(block.fate == "reduced" for block in found.blocks)
     assert len({b[:4] for b in found.blocks}) < len({b[:4] for b in plain.blocks})
-    assert (found.k, found.objective) == (plain.k, plain.objective)
+    assert found.best[:2] == plain.best[:2]
 
 
 @pytest.mark.parametrize("max_pairs", [0, 2, 3, 5, 11, 1000])
@@ -215,7 +220,7 @@ def test_stopped_search_returns_the_best_pair_and_a_bound(max_pairs):
     options = {"tolerance": 0.0, "stop": lambda: len(lookup.pairs) >= max_pairs}
     found = branch_and_bound(lookup, lookup.ks, **options)
     assert len(lookup.pairs) == max(max_pairs, 2) or found.is_complete
-    assert found.objective == min(sum(lookup(*pair)) for pair in list(lookup.pairs))
+    assert found.best[0] == min(sum(lookup(*pair)) for pair in list(lookup.pairs))
     assert found.lower <= (D + N).min() + 1e-12
     assert found.is_complete == (max_pairs == 1000)
 
@@ -233,5 +238,5 @@ def test_progress_is_reported_and_the_bound_never_decreases():
 
 def test_one_k():
     found = branch_and_bound(lambda k, alpha: (0.25, 0.5), [4])
-    assert (found.k, found.alpha, found.objective) == (4, 0.0, 0.75)
+    assert found.best == (0.75, 4, 0.0)
     assert [block.fate for block in found.blocks] == ["pruned"]

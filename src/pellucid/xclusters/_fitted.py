@@ -145,7 +145,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         metric = self.accuracy_distance
-        if isinstance(metric, str) and metric == "precomputed":
+        if metric == "precomputed":
             distances = between(X, self.labels_, metric)[:, self.medoid_indices_]
             return distances.argmin(axis=1)
         distances = between(

@@ -374,7 +374,8 @@ class XClusters(ExplainedClusters):
         validate_parameters(self)
         k_range = read_k_range(self.k_range)
         _check_distances(self, explanation, explanation_distances)
-        if isinstance(self.accuracy_distance, str) and self.accuracy_distance == "precomputed":
+        is_given = self.accuracy_distance == "precomputed"
+        if is_given:
             X = X if sparse.issparse(X) else np.asarray(X)  # not columns of a data frame
         self._reader, accuracy, explained = FeatureReader.fit(
             self, X, explanation, self.accuracy_features, self.explanation_features
@@ -397,7 +398,10 @@ class XClusters(ExplainedClusters):
         explained = dates_as_days(explained, self.formats_)
         self.encoding_ = Encoding.fit(explained, categorical)
         encoded = self.encoding_.transform(explained)
-        given = self._given_distances(accuracy, explanation_distances, n)
+        given = (
+            _read_distances(accuracy, n, "X") if is_given else None,
+            _read_distances(explanation_distances, n, "explanation_distances"),
+        )
         parts = [explained, given[0] or accuracy, *filter(None, given[1:])]
         rows = RowGroups.of(parts, weighted, weight[weighted])
         a = self._accuracy_distances(accuracy, given[0], rows.first)
@@ -418,23 +422,11 @@ class XClusters(ExplainedClusters):
         self._store(outcome, tree, encoded, rows, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
         warn_about(outcome, grower)
-        is_series = explanation is not None and self.accuracy_distance != "precomputed"
+        is_series = explanation is not None and not is_given
         store_training_data(
             self, X=X if explanation is None else explanation, series=X if is_series else None
         )
         return self
-
-    def _given_distances(
-        self, accuracy: Any, explanation: Any, n: int
-    ) -> tuple[GivenDistances | None, GivenDistances | None]:
-        """The distance matrices that were passed to `fit`, checked."""
-        is_given = isinstance(self.accuracy_distance, str) and (
-            self.accuracy_distance == "precomputed"
-        )
-        return (
-            _read_distances(accuracy, n, "X") if is_given else None,
-            _read_distances(explanation, n, "explanation_distances"),
-        )
 
     def _accuracy_distances(
         self, accuracy: Any, given: GivenDistances | None, rows: np.ndarray

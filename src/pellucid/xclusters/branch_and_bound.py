@@ -6,10 +6,10 @@ D decreases with k and increases with α; N increases with k and decreases with 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,42 +43,32 @@ class BlockRecord(NamedTuple):
     """"split by k", "split by alpha", "reduced" (to fewer k), "finished" or "pruned"."""
 
 
-@dataclass
-class BranchAndBoundResult:
-    """The best pair found, a lower bound of the objective, and the processed blocks."""
+class _Stopped(Exception):
+    """`stop` returned True."""
 
-    k: int
-    alpha: float
-    objective: float
+
+class _QueuedBlock(NamedTuple):
+    """A block in the queue, which is sorted by penalty, then by lower bound."""
+
+    penalty: float
+    """Penalty of (k1, α2)."""
     lower: float
-    """Lower bound of the objective over all pairs, if D and N are monotone."""
-    is_complete: bool
-    """False if `stop` ended the search."""
-    blocks: list[BlockRecord] = field(default_factory=list)
+    order: int
+    upper: float
+    block: Block
 
 
-def branch_and_bound(
-    parts: Parts,
-    ks: Sequence[int],
-    *,
-    alpha_tol: float = ALPHA_TOL,
-    coarse_tol: float | None = None,
-    trade_off: float = 1.0,
-    tolerance: float = 0.05,
-    ties: Literal["alpha", "k"] = "k",
-    reduce: bool = True,
-    penalty: Callable[[int, float], float] = lambda k, alpha: 0.0,
-    stop: Callable[[], bool] = lambda: False,
-    report: Callable[[float, float], None] = lambda best, lower: None,
-) -> BranchAndBoundResult:
+@dataclass(eq=False)
+class PairSearch:
     """Minimize D(k, α) + λ·N(k, α) for 0 ≤ α ≤ 1 up to a tolerance ε_b (algorithm 1 of the paper).
 
     If D and N are monotone, then in a block [k1, k2] × [α1, α2], D is smallest at (k2, α1) and N
     is smallest at (k1, α2). The lower bound of the block is D(k2, α1) + λ·N(k1, α2), and its upper
     bound is the smaller objective of these two corners. The block with the smallest lower bound is
     split along its longer side, relative to the whole range: [α1, α2] in its middle, and the n
-    values of k at the ⌊n/2⌋-th, which belongs to both parts, so that they share corners. Blocks
-    with lower + ε_b ≥ best objective are pruned. Each pair is evaluated once.
+    values of k at the ⌊n/2⌋-th, which belongs to both parts, so that they share corners. Of
+    equal sides, k is split, as in the running example of the paper. Blocks with lower + ε_b ≥ best
+    objective are pruned. Each pair is evaluated once.
 
     Before a block is split, its first and last values of k are removed as long as they are pruned
     by themselves. Their bound is D(k, α1) + λ·N(k, α2), with the values of the corners of the block
@@ -98,14 +88,11 @@ def branch_and_bound(
     alpha_tol : float
         Width in α of the smallest blocks.
     coarse_tol : float, optional
-        The same while all evaluated pairs have a penalty; `alpha_tol` by default.
+        The same while all evaluated pairs have a penalty; at least `alpha_tol`.
     trade_off : float, default=1.0
         Weight λ of N.
     tolerance : float, default=0.05
         Pruning tolerance ε_b.
-    ties : {"alpha", "k"}, default="k"
-        Side to halve if both are equally long. The algorithm of the paper halves α, its running
-        example k, which takes fewer evaluations.
     reduce : bool, default=True
         Whether to remove values of k before a block is split.
     penalty : callable, optional
@@ -118,92 +105,79 @@ def branch_and_bound(
     report : callable, optional
         Called with the best objective and the smallest lower bound after each step.
 
-    Returns
-    -------
-    BranchAndBoundResult
+    Attributes
+    ----------
+    best : (float, int, float)
+        The least objective, and its pair (k, α).
+    lower : float
+        Lower bound of the objective over all pairs, if D and N are monotone; over all pairs
+        without penalty, if there is one.
+    is_complete : bool
+        False if `stop` ended the search.
+    blocks : list of BlockRecord
+        Blocks in the order in which they were processed.
 
     Examples
     --------
-    >>> from pellucid.xclusters.branch_and_bound import branch_and_bound
-    >>> result = branch_and_bound(
-    ...     lambda k, alpha: (alpha / k, k * (1.5 - alpha) / 30), range(1, 11), tolerance=0.01)
-    >>> result.k, result.alpha
-    (1, 0.0)
+    >>> from pellucid.xclusters.branch_and_bound import PairSearch
+    >>> def parts(k, alpha):
+    ...     return alpha / k, k * (1.5 - alpha) / 30
+    >>> PairSearch(parts, range(1, 11), tolerance=0.01).run().best
+    (0.05, 1, 0.0)
     """
-    coarse = max(coarse_tol or alpha_tol, alpha_tol)
-    limits = alpha_tol, coarse, trade_off, tolerance, ties, reduce
-    return _Searcher(parts, list(ks), *limits, penalty, stop, report).run()
-
-
-class _Stopped(Exception):
-    """`stop` returned True."""
-
-
-class _QueuedBlock(NamedTuple):
-    """A block in the queue, which is sorted by penalty, then by lower bound."""
-
-    penalty: float
-    """Penalty of (k1, α2)."""
-    lower: float
-    order: int
-    upper: float
-    block: Block
-
-
-@dataclass
-class _Searcher:
-    """State of the search: evaluated pairs, the queue of blocks, and the best pair."""
 
     parts: Parts
-    ks: list[int]
-    alpha_tol: float
-    coarse_tol: float
-    trade_off: float
-    tolerance: float
-    ties: Literal["alpha", "k"]
-    reduce: bool
-    penalty: Callable[[int, float], float]
-    stop: Callable[[], bool]
-    report: Callable[[float, float], None]
-    evaluated: dict[tuple[int, float], tuple[float, float, float]] = field(default_factory=dict)
-    best: tuple[float, int, float] = (np.inf, 0, 0.0)
-    has_feasible: bool = False
-    """Whether a pair without penalty was evaluated."""
-    queue: list[_QueuedBlock] = field(default_factory=list)
-    unsplit: list[_QueuedBlock] = field(default_factory=list)
-    """Blocks that may contain pairs that were not evaluated, without those in the queue."""
-    insertion_order: Iterator[int] = field(default_factory=count)
-    blocks: list[BlockRecord] = field(default_factory=list)
+    ks: Sequence[int]
+    _: KW_ONLY
+    alpha_tol: float = ALPHA_TOL
+    coarse_tol: float = 0.0
+    trade_off: float = 1.0
+    tolerance: float = 0.05
+    reduce: bool = True
+    penalty: Callable[[int, float], float] = lambda k, alpha: 0.0
+    stop: Callable[[], bool] = lambda: False
+    report: Callable[[float, float], None] = lambda best, lower: None
 
-    def run(self) -> BranchAndBoundResult:
-        is_complete = True
+    def __post_init__(self) -> None:
+        self.coarse_tol = max(self.coarse_tol, self.alpha_tol)
+        self.best: tuple[float, int, float] = (np.inf, 0, 0.0)
+        self.is_complete = True
+        self.blocks: list[BlockRecord] = []
+        self._evaluated: dict[tuple[int, float], tuple[float, float, float]] = {}
+        self._has_feasible = False
+        """Whether a pair without penalty was evaluated."""
+        self._queue: list[_QueuedBlock] = []
+        self._unsplit: list[_QueuedBlock] = []
+        """Blocks that may contain pairs that were not evaluated, without those in the queue."""
+        self._insertion_order = count()
+
+    def run(self) -> PairSearch:
+        """Search, and return this object with its results."""
         try:
             # The first two pairs are always evaluated, so that there is a result.
             self._push(Block(0, 0.0, len(self.ks) - 1, 1.0), may_stop=False)
-            while self.queue:
-                self.report(self.best[0], self._lower())
-                self._process(heapq.heappop(self.queue))
+            while self._queue:
+                self.report(self.best[0], self.lower)
+                self._process(heapq.heappop(self._queue))
         except _Stopped:
-            is_complete = False
-        objective, k, alpha = self.best
-        return BranchAndBoundResult(
-            self.ks[k], alpha, objective, self._lower(), is_complete, self.blocks
-        )
+            self.is_complete = False
+        return self
 
-    def _lower(self) -> float:
+    @property
+    def lower(self) -> float:
         """Lower bound over all pairs; over all pairs without penalty, if there is one."""
         return min(
             [self.best[0]]
             + [
                 queued.lower
-                for queued in (*self.queue, *self.unsplit)
-                if not (queued.penalty and self.has_feasible)
+                for queued in (*self._queue, *self._unsplit)
+                if not (queued.penalty and self._has_feasible)
             ]
         )
 
     def _process(self, queued: _QueuedBlock) -> None:
         """Prune, reduce or split a block."""
-        block, is_hopeless = queued.block, self.has_feasible and queued.penalty > 0
+        block, is_hopeless = queued.block, self._has_feasible and queued.penalty > 0
         parts: tuple[Block, ...] = ()
         if self._is_small(block):
             fate = "finished"
@@ -218,7 +192,7 @@ class _Searcher:
         for part in parts:
             self._push(part)
         if parts:
-            self.unsplit.remove(queued)
+            self._unsplit.remove(queued)
 
     def _is_pruned(self, lower: float) -> bool:
         return lower + self.tolerance >= self.best[0]
@@ -228,7 +202,7 @@ class _Searcher:
         block = queued.block
         where = self.ks[block.k1], block.alpha1, self.ks[block.k2], block.alpha2
         self.blocks.append(BlockRecord(*where, queued.lower, queued.upper, fate))
-        self.unsplit.append(queued)
+        self._unsplit.append(queued)
 
     def _reduced(self, queued: _QueuedBlock) -> tuple[Block, ...]:
         """The block without values of k that are pruned; nothing if all remain."""
@@ -244,12 +218,12 @@ class _Searcher:
     def _remove(self, queued: _QueuedBlock, k: int) -> bool:
         """Prune one k of a block if its bound allows it; returns whether it did."""
         _, alpha1, _, alpha2 = block = queued.block
-        d = self.evaluated.get((k, alpha1), self.evaluated[block.k2, alpha1])[0]
-        n = self.evaluated.get((k, alpha2), self.evaluated[block.k1, alpha2])[1]
+        d = self._evaluated.get((k, alpha1), self._evaluated[block.k2, alpha1])[0]
+        n = self._evaluated.get((k, alpha2), self._evaluated[block.k1, alpha2])[1]
         lower = d + self.trade_off * n
         if not self._is_pruned(lower):
             return False
-        corners = (self.evaluated.get((k, alpha)) for alpha in (alpha1, alpha2))
+        corners = (self._evaluated.get((k, alpha)) for alpha in (alpha1, alpha2))
         upper = min((c[0] + self.trade_off * c[1] for c in corners if c), default=np.inf)
         part = queued._replace(lower=lower, upper=upper, block=block._replace(k1=k, k2=k))
         self._close(part, "pruned")
@@ -261,36 +235,34 @@ class _Searcher:
         d_at_min_n, n, penalty = self._evaluate(block.k1, block.alpha2, may_stop)
         lower = d + self.trade_off * n
         upper = min(d + self.trade_off * n_at_min_d, d_at_min_n + self.trade_off * n)
-        queued = _QueuedBlock(penalty, lower, next(self.insertion_order), upper, block)
-        heapq.heappush(self.queue, queued)
+        queued = _QueuedBlock(penalty, lower, next(self._insertion_order), upper, block)
+        heapq.heappush(self._queue, queued)
 
     def _evaluate(self, k: int, alpha: float, may_stop: bool) -> tuple[float, float, float]:
         """D, N and the penalty of a pair."""
-        if (k, alpha) not in self.evaluated:
+        if (k, alpha) not in self._evaluated:
             if may_stop and self.stop():
                 raise _Stopped
             d, n = self.parts(self.ks[k], alpha)
             penalty = self.penalty(self.ks[k], alpha)
-            self.evaluated[k, alpha] = d, n, penalty
-            self.best = min(self.best, (d + self.trade_off * n + penalty, k, alpha))
-            self.has_feasible |= penalty == 0
-        return self.evaluated[k, alpha]
+            self._evaluated[k, alpha] = d, n, penalty
+            self.best = min(self.best, (d + self.trade_off * n + penalty, self.ks[k], alpha))
+            self._has_feasible |= penalty == 0
+        return self._evaluated[k, alpha]
 
     def _is_small(self, block: Block) -> bool:
         return block.k1 == block.k2 and block.alpha2 - block.alpha1 <= self._alpha_tol
 
     @property
     def _alpha_tol(self) -> float:
-        return self.alpha_tol if self.has_feasible else self.coarse_tol
+        return self.alpha_tol if self._has_feasible else self.coarse_tol
 
     def _is_split_by_k(self, block: Block) -> bool:
         if block.k1 == block.k2:
             return False
         k_length = (self.ks[block.k2] - self.ks[block.k1]) / (self.ks[-1] - self.ks[0])
         alpha_length = block.alpha2 - block.alpha1
-        if alpha_length <= self._alpha_tol:
-            return True
-        return k_length > alpha_length or (k_length == alpha_length and self.ties == "k")
+        return alpha_length <= self._alpha_tol or k_length >= alpha_length
 
 
 def _split(block: Block, by_k: bool) -> tuple[Block, Block]:

@@ -41,9 +41,6 @@ class Mixture:
            [1., 0.]])
     """
 
-    accuracy: np.ndarray
-    explanation: np.ndarray
-
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
         self.accuracy, self.explanation = accuracy, explanation
         self._scales = _largest(accuracy), _largest(explanation)
@@ -187,19 +184,12 @@ class Evaluator:
             )
             for pair, evaluation in self.evaluations.items()
         ]
-        return np.array(rows, dtype=EVALUATION_FIELDS)
-
-
-EVALUATION_FIELDS: list[tuple[str, Any]] = [
-    ("k", np.int64),
-    ("alpha", np.float64),
-    ("distortion", np.float64),
-    ("n_nodes", np.int64),
-    ("normalised_distortion", np.float64),
-    ("normalised_nodes", np.float64),
-    ("objective", np.float64),
-    ("accuracy", np.float64),
-]
+        parts = (
+            "k alpha distortion n_nodes normalised_distortion normalised_nodes objective accuracy"
+        )
+        whole = ("k", "n_nodes")
+        dtype = [(name, "i8" if name in whole else "f8") for name in parts.split()]
+        return np.array(rows, dtype=dtype)
 
 
 def distortion_and_medoids(

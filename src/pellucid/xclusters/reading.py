@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._utils.numeric_domain import are_in_domain, refuse_large
+from pellucid.tables.columns import frame_column
 from pellucid.tables.frames import as_table, read_plain_table, table_to_array
 
 
@@ -113,7 +114,7 @@ def read_columns(X: Any, name: str) -> list[Column]:
     table = None if isinstance(X, (list, tuple)) else as_table(X)
     if table is not None:
         columns = [
-            Column(repr(column), _values(table.get_column(column)), dtype.is_numeric())
+            Column(repr(column), frame_column(table, column), dtype.is_numeric())
             for column, dtype in table.schema.items()
         ]
         _check_not_empty(range(len(table)), name)
@@ -156,14 +157,6 @@ def is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and value != value
-
-
-def _values(column: Any) -> list[Any] | np.ndarray:
-    import narwhals as nw
-
-    if column.dtype.is_numeric():
-        return column.cast(nw.Float64).to_numpy()
-    return column.to_list()
 
 
 def _column(values: np.ndarray, name: str) -> Column:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._utils.notices import option
 from pellucid._utils.progress import Interrupt, Progress
-from pellucid.xclusters.branch_and_bound import BlockRecord, branch_and_bound
+from pellucid.xclusters.branch_and_bound import BlockRecord, PairSearch
 from pellucid.xclusters.estimators import cluster_with, clusterer_input
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts, Mixture
 from pellucid.xclusters.strategies import bayesian_search, grid_search, refine_locally, two_step
@@ -21,15 +21,8 @@ from pellucid.xclusters.trees import ROUNDING, TreeGrower, reachable_accuracy
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 STARTS = ("ends", "build", "neighbour")
 
-BOUND_FIELDS: list[tuple[str, Any]] = [
-    ("k1", np.int64),
-    ("alpha1", np.float64),
-    ("k2", np.int64),
-    ("alpha2", np.float64),
-    ("lower", np.float64),
-    ("upper", np.float64),
-    ("fate", "U14"),
-]
+_BOUND_FIELDS = list(zip(BlockRecord._fields, ("i8", "f8", "i8", "f8", "f8", "f8", "U14")))
+"""Names and types of the columns of `bounds_`."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +89,7 @@ def find_clusters(
         chosen,
         objective,
         evaluator.table(),
-        np.array([tuple(block) for block in blocks], dtype=BOUND_FIELDS),
+        np.array([tuple(block) for block in blocks], dtype=_BOUND_FIELDS),
         float(np.minimum(lower, objective)),
         not stop.is_met,
         interrupt.requested,
@@ -127,7 +120,7 @@ def _run_search(
     elif options.search == "two-step":
         return two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop), np.nan, []
     else:
-        result = branch_and_bound(
+        result = PairSearch(
             evaluator.normalized_parts,
             ks,
             alpha_tol=options.alpha_tol,
@@ -139,7 +132,7 @@ def _run_search(
             reduce=options.reduce,
             stop=stop,
             report=progress.set_bound,
-        )
+        ).run()
         if options.refine:
             refine_locally(
                 score,

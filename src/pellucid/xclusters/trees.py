@@ -56,12 +56,6 @@ class TreeGrower:
     ClusterTree(tree=ThresholdTree(n_leaves=3, max_depth=2, n_features=2), accuracy=1.0)
     """
 
-    weight: np.ndarray
-    tree: Any
-    measure_weight: np.ndarray
-    min_accuracy: float
-    measure: str
-
     def __init__(
         self,
         X: np.ndarray,

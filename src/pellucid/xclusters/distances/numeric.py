@@ -165,8 +165,6 @@ SCIPY_BOOLEAN_METRICS = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", 
 class ScipyDistance(_NumericDistance):
     """A metric of `scipy.spatial.distance`, by its name there."""
 
-    scipy_name: str
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = self.scipy_name = name
@@ -212,7 +210,6 @@ class CallableDistance(Distance):
     """A distance given by a function of two rows."""
 
     releases_gil = False
-    name: str
 
     def __init__(self, function: Callable[[Any, Any], float]) -> None:
         self.function = function

@@ -13,8 +13,8 @@ import pytest
 from pellucid import ExShallow
 from pellucid._utils.notices import notice
 from pellucid._utils.progress import Progress, listening
-from pellucid.cli import output, progress
-from pellucid.cli.progress import working
+from pellucid.cli import output
+from pellucid.cli.output import working
 
 
 class Terminal(io.StringIO):
@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def open_terminal(monkeypatch):
     """A function, as pytest takes standard error away between fixtures and tests."""
-    monkeypatch.setattr(progress, "DELAY", 0.0)  # short work shows a bar, too
+    monkeypatch.setattr(output, "DELAY", 0.0)  # short work shows a bar, too
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -11,8 +11,7 @@ from pellucid import metrics
 from pellucid._utils.notices import notice
 from pellucid._utils.texts import count
 from pellucid.cli.checks import OutputFiles
-from pellucid.cli.output import cost_change, open_console, plain_table, show_line
-from pellucid.cli.progress import working
+from pellucid.cli.output import cost_change, open_console, plain_table, show_line, working
 from pellucid.cli.writing import draw, write_and_show
 from pellucid.methods import BY_WORD
 from pellucid.table_explainer.arguments import ExplainOptions

@@ -24,8 +24,8 @@ from pellucid.cli.output import (
     show_rules,
     show_warning,
     shown_notices,
+    working,
 )
-from pellucid.cli.progress import working
 from pellucid.cli.writing import (
     CLUSTER,
     NOTE,

@@ -8,8 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from pellucid import __version__, first_use
 from pellucid._utils.threads import count_threads
-from pellucid.cli.output import show_measures
-from pellucid.cli.progress import working
+from pellucid.cli.output import show_measures, working
 
 PACKAGES = (
     "numpy",

@@ -1,14 +1,16 @@
-"""Output of the commands: tables of rules and measures, notices, warnings and errors."""
+"""Output of the commands: rules, measures, notices, warnings, errors, and progress bars."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from threading import Timer
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich import box
 from rich.cells import cell_len
@@ -18,11 +20,12 @@ from rich.table import Table
 from rich.text import Text
 
 from pellucid._utils.notices import notices_to
+from pellucid._utils.progress import Progress, listening
 from pellucid._utils.texts import escape_controls, percent
 from pellucid.plotting.palette import cluster_color
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress as ProgressBars
 
     from pellucid.explanation.rules import ClusterRule
 
@@ -37,6 +40,9 @@ WIDE_WIDTH = 100
 """From this width on the table of rules has suggested names."""
 
 SUGGESTED_WIDTH = 28
+
+DELAY = 0.3
+"""Seconds before a bar appears; shorter work shows none."""
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -59,8 +65,8 @@ def show_line(text: str, console: Console | None = None, *, style: str = "") -> 
     console.print(Text(printable(text, console), style=style), soft_wrap=True)
 
 
-live: Progress | None = None
-"""The progress bars on the screen; see `pellucid.cli.progress`."""
+live: ProgressBars | None = None
+"""The progress bars on the screen."""
 
 _NOTICES: list[str] = []
 _QUIET: list[bool] = []
@@ -232,3 +238,75 @@ def _one_line(text: str) -> str:
 
 def _is_unicode(stream: Any) -> bool:
     return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+@contextmanager
+def working(what: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on standard error, at a terminal, while the block runs.
+
+    It yields a function that is to be called with a name at the start of each of `total` parts.
+    Without a total, the bar is indeterminate until an estimator reports its progress.
+    """
+    if is_quiet() or not _supports_progress(sys.stderr):
+        yield lambda name: None
+        return
+    with _bars() as bars:
+        task = bars.add_task(what, total=total)
+        begun = 0
+
+        def step(name: str) -> None:
+            nonlocal begun
+            bars.update(task, description=f"{what}: {name}", completed=begun)
+            begun += 1
+
+        def watch(steps: Progress, text: str) -> None:
+            name, _, unit = steps.task.partition(": ")
+            if steps.done:  # a count: "3 of 4 cuts", or "distances (dtw) 3 of 20"
+                text = f"{text} {unit}" if unit else f"{name} {text}"
+            n_steps = steps.total if steps.done else None
+            bars.update(task, description=f"{what}: {text}", total=n_steps, completed=steps.done)
+
+        try:
+            if total is None:
+                with listening(watch):
+                    yield step
+            else:
+                yield step
+        finally:
+            bars.remove_task(task)
+
+
+@contextmanager
+def _bars() -> Iterator[ProgressBars]:
+    """The existing progress bars, or new ones that appear after a delay."""
+    global live
+    if live is not None:
+        yield live
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as NewBars
+
+    bars = NewBars(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TimeElapsedColumn(),
+        console=open_console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    timer = Timer(DELAY, bars.start)
+    timer.daemon = True
+    live = bars
+    timer.start()
+    try:
+        yield bars
+    finally:
+        live = None
+        timer.cancel()
+        timer.join()
+        bars.stop()
+
+
+def _supports_progress(stream: TextIO) -> bool:
+    return bool(stream.isatty()) and os.environ.get("TERM") not in ("dumb", "unknown")

@@ -8,7 +8,7 @@ from typing import Any
 from pellucid._utils.notices import InputError, notice
 from pellucid._utils.texts import count
 from pellucid.cli.checks import OutputFiles
-from pellucid.cli.progress import working
+from pellucid.cli.output import working
 from pellucid.cli.writing import CLUSTER, NOTE, RULE, check_new_columns, with_rules, write_rows
 from pellucid.explanation.explanation import Explanation
 from pellucid.table_explainer.prediction import assign_rows, report_assignment

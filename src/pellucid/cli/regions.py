@@ -16,8 +16,7 @@ from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message, count, percent
 from pellucid.cli.checks import OutputFiles
 from pellucid.cli.compare import read_clusters
-from pellucid.cli.output import show_line, show_measures, shown_notices
-from pellucid.cli.progress import working
+from pellucid.cli.output import show_line, show_measures, shown_notices, working
 from pellucid.cli.writing import (
     CLUSTER,
     FileStep,

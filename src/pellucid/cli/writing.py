@@ -14,7 +14,7 @@ import polars as pl
 from pellucid._utils.files import replacing
 from pellucid._utils.notices import InputError, notice
 from pellucid.cli.checks import GRAPHS, OutputFiles
-from pellucid.cli.progress import working
+from pellucid.cli.output import working
 from pellucid.explanation.rules import label_text
 from pellucid.report import read_cluster_names
 from pellucid.table_explainer.prediction import Assignment

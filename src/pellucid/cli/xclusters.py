@@ -16,8 +16,7 @@ from pellucid._utils.files import replacing
 from pellucid._utils.notices import InputError, UsageError, notice
 from pellucid._utils.texts import Message, count, percent, say, texts_in
 from pellucid.cli.checks import OutputFiles
-from pellucid.cli.output import show_line, show_measures, show_rules, shown_notices
-from pellucid.cli.progress import working
+from pellucid.cli.output import show_line, show_measures, show_rules, shown_notices, working
 from pellucid.cli.writing import FileStep, draw, draw_tree, write_and_show
 from pellucid.table_explainer.arguments import match_names, one_name
 from pellucid.tables.reading import ReadingOptions, read_source

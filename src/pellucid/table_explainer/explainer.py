@@ -18,9 +18,8 @@ from pellucid._utils.texts import Message, count, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.checks import find_problems
 from pellucid.table_explainer.descriptions import describe_profile, suggest_names
-from pellucid.table_explainer.fitting import FittedTable, choose_clusters
+from pellucid.table_explainer.fitting import FittedTable, choose_clusters, find_problems
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
 from pellucid.table_explainer.preparing import prepare

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid import metrics
-from pellucid._utils.notices import impure_rules_allowed
+from pellucid._utils.notices import impure_rules_allowed, option
+from pellucid._utils.texts import Message
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import ClusterRule
 from pellucid.table_explainer import tuning
@@ -202,3 +204,40 @@ def make_explanation(
         reading=prepared.source.options.to_dict(),
         method=type(model).__name__,
     )
+
+
+def find_problems(fitted: FittedTable) -> list[str]:
+    """Why the explanation should not be trusted, one sentence per problem with a remedy."""
+    return list(_problems(fitted))
+
+
+def _problems(fitted: FittedTable) -> Iterator[str]:
+    has_labels, rules = fitted.prepared.labels is not None, fitted.explanation.rules_
+    leaves = option("leaves", 2 * fitted.n_clusters)
+    agreement, score = fitted.agreement(), fitted.clustering.silhouette
+    if agreement < tuning.LOW_AGREEMENT:
+        yield Message(
+            "lowAgreement" if has_labels else "lowAgreementOfColumns",
+            share=agreement,
+            reference=fitted.clustering.name,
+            leaves=leaves,
+            option=option("columns"),
+        )
+    for rule in rules:
+        if rule.purity < tuning.LOW_PURITY:
+            shown = {"cluster": str(rule.cluster), "share": rule.purity}
+            yield Message("impureRule", **shown, leaves=leaves)
+    sizes = fitted.reference_sizes()
+    for rule in rules:
+        if not rule.rules:
+            key = "noRuleForRows" if rule.cluster in sizes else "noRule"
+            rows = sizes.get(rule.cluster)
+            yield Message(key, cluster=str(rule.cluster), rows=rows, leaves=leaves)
+    for rule in fitted.small_rules():
+        shown = {"cluster": str(rule.cluster), "rows": rule.n_samples, "share": rule.share}
+        yield Message("smallCluster", **shown, option=option("k"))
+    if not has_labels and fitted.n_rows >= tuning.FEW_ROWS and score < tuning.WEAK:
+        yield Message("overlap", score=score, weak=tuning.WEAK, option=option("columns"))
+    n, rows = fitted.n_incomplete, fitted.n_table_rows
+    if n > tuning.MANY_DROPPED * rows:
+        yield Message("manyDropped", n=n, rows=rows, option=option("missing", "median"))

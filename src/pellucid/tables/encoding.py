@@ -167,18 +167,9 @@ class Encoding:
     def fit(cls, table: Any, categorical: Iterable[Any] | None = None) -> Encoding:
         """Learn the categories of a table.
 
-        Parameters
-        ----------
-        table : data frame or array-like of shape (n_samples, n_columns)
-            A pandas, polars or pyarrow table, or an array of numbers, strings or objects; the
-            columns of an array are named ``x0, x1, ...``.
-        categorical : iterable of str or int, optional
-            Numeric columns, by name or position, that hold categories, such as postal codes.
-            Strings, booleans, categoricals and dates are always categories.
-
-        Returns
-        -------
-        Encoding
+        Strings, booleans, categoricals and dates are categories, and so are the numeric columns in
+        `categorical`, by name or position, such as postal codes. The columns of an array are named
+        ``x0, x1, ...``.
         """
         columns = Columns.of(table)
         wanted = _positions(columns.names, categorical)
@@ -196,16 +187,8 @@ class Encoding:
     def transform(self, table: Any, *, allow_missing: bool = False) -> np.ndarray:
         """The rows of a table as numbers; an unknown category is 0 in all columns of its feature.
 
-        Parameters
-        ----------
-        table : data frame or array-like of shape (n_samples, n_columns)
-            A data frame needs the columns of `fit`, in any order; other columns are ignored.
-        allow_missing : bool, default=False
-            Whether a missing or infinite number becomes NaN instead of an error.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, len(names)), float64
+        A data frame needs the columns of `fit`, in any order; other columns are ignored. With
+        `allow_missing`, a missing or infinite number becomes NaN instead of an error.
         """
         columns = self.columns(table, allow_missing=allow_missing)
         return np.column_stack(columns).astype(np.float64, copy=False)

@@ -18,20 +18,8 @@ _UNITS = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
 _ISO = re.compile(r"\d{4}-\d{2}(-\d{2}([T ].+)?)?")
 # Formats in which day and month cannot be confused.
 _FORMATS = (
-    "%b %d %Y",
-    "%B %d %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%d. %B %Y",
-    "%d-%b-%Y",
-    "%d-%B-%Y",
-    "%b %Y",
-    "%B %Y",
-    "%Y/%m/%d",
-    "%Y.%m.%d",
-    "%Y/%m",
+    *("%b %d %Y", "%B %d %Y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%d. %B %Y"),
+    *("%d-%b-%Y", "%d-%B-%Y", "%b %Y", "%B %Y", "%Y/%m/%d", "%Y.%m.%d", "%Y/%m"),
 )
 # Day 0 of NumPy, 1 January 1970, was a Thursday; weeks start on Monday.
 _DAYS_SINCE_MONDAY = 3

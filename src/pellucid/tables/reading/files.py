@@ -50,20 +50,12 @@ def read_source(
     options: ReadingOptions = ReadingOptions(),  # noqa: B008
     hints: ReadingOptions = ReadingOptions(),  # noqa: B008
 ) -> TableSource:
-    """Read a table from a file.
+    """Read a table from a file, or from standard input, ``Path("-")``.
 
     Every decision that is unusual is printed in one line. CSV and other text tables, Excel,
-    Parquet, Feather and JSON are read, also compressed by gzip, bzip2, xz, zstd or zip.
-
-    Parameters
-    ----------
-    file : Path
-        ``Path("-")`` is standard input.
-    options : ReadingOptions
-        How the file is read; what is None is detected.
-    hints : ReadingOptions
-        How a similar file was read. Used where the file itself leaves a question open, such as
-        the decimal sign of ``1,234``.
+    Parquet, Feather and JSON are read, also compressed by gzip, bzip2, xz, zstd or zip. What is
+    None in `options` is detected. `hints` is how a similar file was read, for what the file itself
+    leaves open, such as the decimal sign of ``1,234``.
     """
     if file == STDIN:
         name = "standard input"
@@ -98,16 +90,7 @@ def source_of(
 ) -> TableSource:
     """A data frame or an array as a `TableSource`; text columns are parsed as in files.
 
-    Parameters
-    ----------
-    table : pandas, polars or pyarrow data frame, 2-D array or list of rows
-        The columns of an array are named x0, x1, ...
-    name : str
-        Name for errors.
-    options : ReadingOptions
-        Only `decimal` and `na` apply.
-    hints : ReadingOptions
-        As in :func:`read_source`.
+    The columns of an array are named x0, x1, ... Of the options, only `decimal` and `na` apply.
     """
     found = as_polars(table, name)
     if 0 in found.shape:

@@ -13,25 +13,9 @@ CURRENCIES = (
     *("SEK", "NOK", "DKK", "PLN", "BRL", "MXN", "ZAR"),
 )
 UNITS = (
-    *(
-        "%",
-        "‰",
-        "°C",
-        "°F",
-        "°",
-        "kg",
-        "mg",
-        "g",
-        "lbs",
-        "lb",
-        "km/h",
-        "km",
-        "cm",
-        "mm",
-        "m",
-        "mph",
-    ),
-    *("mi", "ft", "ms", "min", "h", "s", "ml", "l", "kWh", "kW", "W", "GB", "MB", "kB", "px"),
+    *("%", "‰", "°C", "°F", "°", "kg", "mg", "g", "lbs", "lb", "km/h", "km", "cm", "mm"),
+    *("m", "mph", "mi", "ft", "ms", "min", "h", "s", "ml", "l", "kWh", "kW", "W", "GB"),
+    *("MB", "kB", "px"),
 )
 """Suffixes that count only if almost all values of a column have the same one."""
 

@@ -64,21 +64,19 @@ def parse_columns(
 ) -> ParsedColumns:
     """Find the types of the text columns of a table and print what is unusual.
 
-    A column is numeric, or a column of dates, if at least 90% of its present values can be read
-    as such; the others become missing. `text_columns` describes which values are present. Digits
-    that are codes, such as ZIP codes with leading zeros, stay text.
+    A column is numeric, or a column of dates, if at least 90% of its present values can be read as
+    such; the others become missing. `text_columns` describes which values are present. Digits that
+    are codes, such as ZIP codes with leading zeros, stay text. Columns of other types are kept, but
+    infinite numbers become missing.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        Columns of other types than String are kept. Infinite numbers become missing.
     decimal : {".", ","} or None
         Decimal sign. None decides by the values of each column, and by those of all columns for a
-        column of values such as ``1,234``.
+        column of values such as ``1,234``; by `default_decimal` if no value decides.
     na : tuple of str or None
         Values that are missing; None applies the default rules.
-    default_decimal : {".", ","}
-        Decimal sign if no value decides.
     known_markers : tuple of str
         Further values that are missing in text columns.
     """

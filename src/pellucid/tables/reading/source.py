@@ -37,8 +37,7 @@ class ReadingOptions:
     separator : str or None
         Character between the fields of a line. A blank stands for any number of blanks if single
         blanks do not give lines of equal length.
-    decimal : str or None
-        ``"."`` or ``","``.
+    decimal : {".", ","} or None
     encoding : str or None
         Name of the encoding, as in Python.
     na : tuple of str or None
@@ -110,8 +109,8 @@ class TableSource:
 
     Attributes
     ----------
-    name : str
-        The file name as given.
+    name, suffix : str
+        The file name as given, and the suffix of its format, which is empty for a data frame.
     table : polars.DataFrame
         Typed columns: numbers, booleans, dates, datetimes and text.
     formats : dict of str to ColumnFormat
@@ -121,8 +120,6 @@ class TableSource:
         rules found no marker of a missing value in a text column.
     text : bytes or None
         The fields of a text file as UTF-8 with a header line.
-    suffix : str
-        Suffix of the format of the file; empty for a data frame.
     given : polars.DataFrame or None
         The table before its text columns were parsed, if it was not a text file.
     """

@@ -37,20 +37,7 @@ NEVER_WORDS = (
 """Spellings that are missing in text columns."""
 
 ABBREVIATIONS = (
-    "NA",
-    "na",
-    "N.A.",
-    "n.a.",
-    "k.A.",
-    "-",
-    "--",
-    "---",
-    "–",
-    "—",
-    ".",
-    "..",
-    "*",
-    "#",
+    *("NA", "na", "N.A.", "n.a.", "k.A.", "-", "--", "---", "–", "—", ".", "..", "*", "#"),
 )
 """Spellings that are missing in text columns if a column of numbers or dates has them."""
 

@@ -146,15 +146,8 @@ class Cosine(_NumericDistance):
 
 
 SCIPY_METRICS = (
-    "braycurtis",
-    "canberra",
-    "chebyshev",
-    "cityblock",
-    "correlation",
-    "hamming",
-    "jensenshannon",
-    "minkowski",
-    "sqeuclidean",
+    *("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "hamming"),
+    *("jensenshannon", "minkowski", "sqeuclidean"),
 )
 """Metrics of `scipy.spatial.distance` for numbers that do not depend on other rows."""
 

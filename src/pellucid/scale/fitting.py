@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ from pellucid.scale.tasks import CountTask
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.measures import feature_importances
 
-BATCH_CRITERIA = {
+BATCH_CRITERIA: dict[type[Any], Callable[..., Any]] = {
     Mistakes: PartitionedMistakes,
     BalancedMistakes: PartitionedBalancedMistakes,
     InducedCost: PartitionedInducedCost,

@@ -85,13 +85,8 @@ def conditions_text(conditions: Sequence[Condition], union: CategorySet | None =
     """Conditions joined by "and".
 
     Two bounds of one feature become an interval, and the conditions on the categories of one
-    column become one list, of the allowed or of the excluded categories.
-
-    Parameters
-    ----------
-    conditions : sequence of Condition
-    union : CategorySet, optional
-        A condition that replaces those on the categories of its column.
+    column become one list, of the allowed or of the excluded categories. `union` replaces the
+    conditions on the categories of its column.
     """
     parts: dict[Any, list[Condition]] = {}
     for condition in conditions:
@@ -112,11 +107,8 @@ def group_by_category(
 ) -> list[tuple[list[int], CategorySet | None]]:
     """Group rules that differ only in the categories of one column.
 
-    Returns
-    -------
-    list of (list of int, CategorySet or None)
-        Positions of the rules of each group, and the condition that the categories of the column
-        satisfy in one of them; None for a rule that is alone in its group.
+    Each group has the positions of its rules, and the condition that the categories of the column
+    satisfy in one of them; None for a rule that is alone in its group.
     """
     candidates = [dict(_category_sets(conditions)) for conditions in rules]
     group_size = Counter(key for keys in candidates for key in keys)

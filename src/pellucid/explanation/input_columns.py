@@ -158,15 +158,8 @@ class InputColumns:
     def find_leaves(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The leaf of each row, and the column of the tree that is missing on its path.
 
-        Parameters
-        ----------
-        numbers : ndarray of shape (n_samples, len(features))
-            As :meth:`read` returns them.
-
-        Returns
-        -------
-        leaf, missing : ndarray of int of shape (n_samples,)
-            The leaf is -1 if a number is missing; otherwise `missing` is -1.
+        `numbers` are those of :meth:`read`. The leaf is -1 if a number is missing; otherwise the
+        column is -1.
         """
         if not np.isnan(numbers).any():
             return self.tree.apply(numbers), np.full(len(numbers), UNKNOWN)
@@ -177,19 +170,9 @@ class InputColumns:
     def read_table(self, source: TableSource, model: str = "") -> tuple[Columns, dict[str, int]]:
         """The columns of a table as the training data were read, and the values lost, by column.
 
-        Parameters
-        ----------
-        source : TableSource
-        model : str
-            Name of the model, for errors.
-
-        Returns
-        -------
-        columns : Columns
-            Numbers, NaN where a value is missing, infinite or not a number; categories as those
-            of the model.
-        n_unread : dict of str to int
-            Number of values that are not numbers or dates, by column.
+        Numbers are NaN where a value is missing, infinite or not a number; categories are those of
+        the model. The second result counts values that are not numbers or dates. Errors name the
+        `model`.
         """
         from pellucid.tables.reading import as_format
 
@@ -253,11 +236,6 @@ class InputColumns:
 
         These are categories and values of integer columns with few values that were not in the
         training data (None if missing), and fractions in columns of integers or days.
-
-        Parameters
-        ----------
-        columns : Columns
-            See :meth:`columns_of`.
         """
         found: dict[str, dict[int, Any]] = {}
         for name, column, is_category in zip(
@@ -347,19 +325,8 @@ def find_leaves(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The leaf of each row, and the column of a missing value on its path.
 
-    Parameters
-    ----------
-    tree : ThresholdTree
-    features : dict of int to ndarray of shape (n_rows,)
-        Columns by their position in the tree; NaN is missing.
-    n_rows : int
-
-    Returns
-    -------
-    leaf : ndarray of int of shape (n_rows,)
-        -1 if a value is missing.
-    missing : ndarray of int of shape (n_rows,)
-        Position of the column of the missing value; -1 if the row has a leaf.
+    `features` are columns by their position in the tree; NaN is missing. The leaf is -1 if a value
+    is missing; otherwise the column is -1.
     """
     leaf = np.full(n_rows, UNKNOWN, dtype=np.intp)
     missing = np.full(n_rows, UNKNOWN, dtype=np.intp)
@@ -381,14 +348,8 @@ def find_leaves(
 def _as_known(value: Any, text: Any, known: set[Any], kinds: set[type]) -> Any:
     """The known category that a cell is; the cell itself if it is none of them.
 
-    Parameters
-    ----------
-    value, text : object
-        The cell as it was parsed, and as it was given.
-    known : set
-        The categories of the column.
-    kinds : set of type
-        Their types.
+    `value` is the cell as it was parsed, `text` as it was given. `kinds` are the types of the known
+    categories.
     """
     if kinds <= {int, float}:
         is_number = isinstance(value, (bool, Decimal))

@@ -38,30 +38,19 @@ class MonotoneMap:
 
 @dataclass(frozen=True)
 class ColumnSource:
-    """The column of the data that a column of a transformed matrix is computed from.
-
-    Attributes
-    ----------
-    column : int
-        Position in the data.
-    category : tuple
-        Empty, or the category for which an indicator column is 1, before `maps`.
-    categories : tuple
-        All known categories of the column, if it is an indicator column.
-    maps : tuple of MonotoneMap
-        Maps applied to the numbers, in order.
-    fill : object
-        Replacement of missing values, before `maps`; None if they were not replaced.
-    problem : str
-        Why the column cannot be traced; empty if it can.
-    """
+    """The column of the data that a column of a transformed matrix is computed from."""
 
     column: int
     category: tuple[Any, ...] = ()
+    """Empty, or the category for which an indicator column is 1, before `maps`."""
     maps: tuple[MonotoneMap, ...] = ()
+    """Maps applied to the numbers, in order."""
     fill: Any = None
+    """Replacement of missing values, before `maps`; None if they were not replaced."""
     problem: str = ""
+    """Why the column cannot be traced; empty if it can."""
     categories: tuple[Any, ...] = ()
+    """All known categories of the column, if it is an indicator column."""
 
     @property
     def is_plain(self) -> bool:
@@ -121,14 +110,8 @@ class TreeRestatement:
     def find_gaps(self, Z: Any, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> None:
         """Find the values of the data on both sides of each split of a numeric column.
 
-        Data in batches are given one after the other.
-
-        Parameters
-        ----------
-        Z : ndarray or csc_array
-            Rows in the columns of the tree.
-        values : sequence of ndarray, or dict of int to ndarray
-            Columns of the data for the same rows, by position, missing values filled in.
+        Data in batches are given one after the other. `Z` has rows in the columns of the tree,
+        `values` the same rows in the columns of the data, missing values filled in.
         """
         for node, rows in self.tree.rows_by_node(Z):
             source = self.sources[self.tree.feature[node]]
@@ -156,18 +139,10 @@ class TreeRestatement:
     ) -> tuple[ThresholdTree, dict[int, int]]:
         """The restated tree, and for each of its nodes the node of the original tree.
 
-        Parameters
-        ----------
-        names : sequence of str
-            Columns of the data.
-        described : sequence of str or Indicator
-            Columns of the restated tree.
-        style : {"round", "midpoint", "data"}
-            Style of the thresholds of splits with a gap.
-        formats : dict of str to ColumnFormat, optional
-            Formats of columns of the data, by name. They choose thresholds that are short as
-            text: whole days for dates, and values of the data for integers with few values. See
-            :meth:`ColumnFormat.choose_threshold`.
+        `names` are the columns of the data, `described` those of the restated tree. `style` is that
+        of the thresholds of splits with a gap. `formats` choose thresholds that are short as text:
+        whole days for dates, and values of the data for integers with few values. See
+        :meth:`ColumnFormat.choose_threshold`.
         """
         tree, builder = self.tree, TreeBuilder(len(described))
         position = {name: i for i, name in enumerate(described)}

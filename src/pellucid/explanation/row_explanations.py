@@ -23,20 +23,8 @@ def explain_rows(
 ) -> RuleList:
     """A :class:`~pellucid.explanation.rules.RowExplanation` per row.
 
-    Parameters
-    ----------
-    tree : ThresholdTree
-    rules : sequence of Rule
-        Rule of each leaf.
-    leaf : ndarray of shape (n_samples,)
-        Leaf of each row.
-    values : callable
-        ``values(feature, rows)``: values of a column of the tree at the given rows.
-    feature_names : sequence of str or Indicator, optional
-    formats : dict of str to ColumnFormat, optional
-        How the values of numeric columns are written.
-    special : dict of int to RowRule, optional
-        See :func:`special_rules`.
+    `rules` are those of the leaves, `leaf` is the leaf of each row. ``values(feature, rows)`` gives
+    values of a column of the tree. `special` are rules of single rows; see :func:`special_rules`.
     """
     special = special or {}
     by_leaf = {rule.leaf: rule for rule in rules}
@@ -80,22 +68,10 @@ def special_rules(
 ) -> dict[int, RowRule]:
     """The rules of the rows for which the text of the rule of their leaf may be false.
 
-    Parameters
-    ----------
-    rules : sequence of Rule
-        Rule of each leaf.
-    leaf : ndarray of shape (n_samples,)
-        Leaf of each row; -1 if it has none.
-    unusual : dict of str to dict
-        Values for which the texts are not made, by column and row.
-    known : dict of str to sequence
-        All values of a column in the training data, where they are known.
-
-    Returns
-    -------
-    dict of int to RowRule
-        By row. The text of the rule lists no values of the training data as the only possible
-        ones: "plan is not basic" instead of "plan is plus or pro".
+    The text of such a rule lists no values of the training data as the only possible ones: "plan
+    is not basic" instead of "plan is plus or pro". `unusual` has the values for which the texts are
+    not made, by column and row. `known` has all values of a column in the training data, where
+    they are known.
     """
     by_leaf = {rule.leaf: rule for rule in rules}
     columns_of = {rule.leaf: {c.column for c in rule.conditions} for rule in rules}

@@ -243,18 +243,7 @@ def split_condition(
     names: Sequence[str | Indicator],
     formats: Formats | None = None,
 ) -> Condition:
-    """The condition that leads from an inner node to its left or its right child.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    node : int
-    is_left : bool
-    names : sequence of str or Indicator
-        Description of each column.
-    formats : dict of str to ColumnFormat, optional
-        How the values of numeric columns are written.
-    """
+    """The condition that leads from an inner node to its left or its right child."""
     feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
     name = _name(names[feature])
     return Condition(feature, threshold, is_left, name, _format(name, formats))
@@ -311,17 +300,8 @@ def leaf_rules(
 ) -> list[Rule]:
     """One rule per leaf, left to right.
 
-    Parameters
-    ----------
-    tree : ThresholdTree
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; ``x0, x1, ...`` when left out.
-    labels : sequence, optional
-        Labels of the clusters 0, 1, ...; the numbers themselves when left out.
-    purity : dict of int to float, optional
-        Purity by leaf number; NaN where it is missing.
-    formats : dict of str to ColumnFormat, optional
-        How the values of numeric columns are written.
+    Names default to ``x0, x1, ...`` and labels to the numbers of the clusters. A purity that is
+    missing is NaN. `formats` say how the values of numeric columns are written.
     """
     names = default_names(tree.n_features) if feature_names is None else feature_names
     clusters, reached = tree.cluster.tolist(), tree.n_node_samples.tolist()

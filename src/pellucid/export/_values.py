@@ -24,14 +24,7 @@ def exported(
 ) -> Explanation | RegionList:
     """A model without its fit: an explanation of a tree, or a decision list of regions.
 
-    Parameters
-    ----------
-    model : fitted estimator of this package, Explanation, ThresholdTree, RegionList or \
-            ClusterRegions
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns of a tree.
-    check : bool, default=True
-        Whether regions that no other language can state are an error.
+    Regions that no other language can state are an error if `check` is true.
     """
     if not isinstance(model, RegionExportMixin):
         return Explanation.of(model, feature_names=feature_names)
@@ -43,11 +36,7 @@ def exported(
 def plain_value(value: Any, what: str) -> str | int | float | bool:
     """Convert a label or a category to a plain string, number or boolean, or raise an error.
 
-    Parameters
-    ----------
-    value : object
-    what : str
-        Description of the value for the error message.
+    `what` describes the value in the error message.
     """
     value = value.item() if isinstance(value, np.generic) else value
     if type(value) not in _SCALARS or (isinstance(value, float) and not math.isfinite(value)):

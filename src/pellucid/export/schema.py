@@ -38,14 +38,7 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def check_schema(document: Any, name: str) -> None:
-    """Raise a ValueError that names the place unless a document has the form of its schema.
-
-    Parameters
-    ----------
-    document : object
-        As read from JSON.
-    name : {"explanation", "regions"}
-    """
+    """Raise a ValueError that names the place unless a document has the form of its schema."""
     from fastjsonschema import JsonSchemaValueException
 
     try:

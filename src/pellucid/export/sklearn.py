@@ -6,7 +6,7 @@ compares x itself. Both functions choose thresholds so that the two agree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -282,17 +282,25 @@ def _largest_that_goes_left(thresholds: np.ndarray) -> np.ndarray:
 
 def _thresholds_between(explanation: Explanation, X: Any, style: ThresholdStyle) -> np.ndarray:
     """Thresholds between the values of the rows on both sides; as they are if a side is empty."""
-    numbers, tree = explanation.input_columns.read_complete(X), explanation.input_columns.tree
-    thresholds = tree.threshold.copy()
-    for node, rows in tree.rows_by_node(numbers):
-        if tree.children_left[node] == LEAF:
-            continue
-        values = numbers[rows, tree.feature[node]].astype(np.float64, copy=False)
-        goes_left = values <= thresholds[node]
-        if goes_left.any() and not goes_left.all():
-            low, high = float(values[goes_left].max()), float(values[~goes_left].min())
+    thresholds = explanation.input_columns.tree.threshold.copy()
+    for node, low, high in _nearest_values(explanation, X):
+        if np.isfinite(low) and np.isfinite(high):
             thresholds[node] = choose_threshold(low, high, style)
     return thresholds
+
+
+def _nearest_values(explanation: Explanation, X: Any) -> Iterator[tuple[int, float, float]]:
+    """Each split with the largest value that goes left and the smallest that goes right.
+
+    They are infinite if no row goes there.
+    """
+    numbers, tree = explanation.input_columns.read_complete(X), explanation.input_columns.tree
+    for node, rows in tree.rows_by_node(numbers):
+        if tree.children_left[node] != LEAF:
+            values = numbers[rows, tree.feature[node]].astype(np.float64, copy=False)
+            goes_left = values <= tree.threshold[node]
+            low = values.max(initial=-np.inf, where=goes_left)
+            yield node, float(low), float(values.min(initial=np.inf, where=~goes_left))
 
 
 def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
@@ -302,38 +310,20 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
     and ``high`` the smallest that goes right. Any float32 t with
     ``float32(low) <= t < float32(high)`` splits the rounded rows alike. The largest such t that
     does not exceed the threshold is used, so that values that are float32 already keep their side
-    where possible.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    X : data frame, array-like or sparse matrix
-
-    Returns
-    -------
-    ndarray of shape (node_count,), float32
-        NaN at leaves.
+    where possible. It is NaN at leaves.
     """
-    numbers, tree = explanation.input_columns.read_complete(X), explanation.input_columns.tree
+    tree = explanation.input_columns.tree
     thresholds = np.full(tree.node_count, np.nan, dtype=np.float32)
-    for node, rows in tree.rows_by_node(numbers):
-        if tree.children_left[node] < 0:
-            continue
-        feature, threshold = tree.feature[node], tree.threshold[node]
-        values = numbers[rows, feature].astype(np.float64, copy=False)
-        goes_left = values <= threshold
-        low = values[goes_left].max(initial=-np.inf)
-        high = values[~goes_left].min(initial=np.inf)
-        if goes_left.all() or not goes_left.any() or _single(low) < _single(high):
-            thresholds[node] = _between(low, threshold, high)
-            continue
-        name = explanation.input_columns.encoding.names[feature]
-        pair = f"{float(low)!r} and {float(high)!r}"
-        raise ValueError(
-            f"column {str(name)!r}: {pair} are on different sides of the threshold "
-            f"{float(threshold)!r} but equal in single precision; use dtype='float64', or round "
-            "the column before fitting"
-        )
+    for node, low, high in _nearest_values(explanation, X):
+        threshold = float(tree.threshold[node])
+        if np.isfinite(low) and np.isfinite(high) and _single(low) >= _single(high):
+            name = explanation.input_columns.encoding.names[tree.feature[node]]
+            raise ValueError(
+                f"column {str(name)!r}: {low!r} and {high!r} are on different sides of the "
+                f"threshold {threshold!r} but equal in single precision; use dtype='float64', or "
+                "round the column before fitting"
+            )
+        thresholds[node] = _between(low, threshold, high)
     return thresholds
 
 

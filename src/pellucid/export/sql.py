@@ -179,15 +179,7 @@ def _region_tests(
 
 
 class _SqlWriter:
-    """Writes columns and numbers of a model in a dialect.
-
-    Parameters
-    ----------
-    model : Explanation or RegionList
-        With `fill_` and `formats_`.
-    dialect : str
-        A name in `DIALECTS`.
-    """
+    """Writes columns and numbers of a model in a dialect."""
 
     def __init__(self, model: Any, dialect: str) -> None:
         if dialect not in DIALECTS:

@@ -32,21 +32,14 @@ _DIGITS = 8
 
 @dataclass(frozen=True)
 class Axis:
-    """Range, scale and bins of a column of numbers.
-
-    Attributes
-    ----------
-    edges : ndarray
-        Edges of the bins. The outermost bins also count the values beyond them.
-    unit : float or None
-        The position of a value on a logarithmic axis is ``log(1 + value / unit)``; None for a
-        linear axis.
-    n_below, n_above : int
-        Number of values beyond the ends.
-    """
+    """Range, scale and bins of a column of numbers."""
 
     edges: np.ndarray = field(repr=False)
+    """Edges of the bins. The outermost bins also count the values beyond them."""
     unit: float | None = None
+    """The position of a value on a logarithmic axis is ``log(1 + value / unit)``; None for a
+    linear axis.
+    """
     n_below: int = 0
     n_above: int = 0
 

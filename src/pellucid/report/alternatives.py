@@ -32,39 +32,25 @@ model, the model with fewer leaves, given.
 
 @dataclass(frozen=True)
 class AlternativeTree:
-    """A tree that could replace the model's own.
-
-    Attributes
-    ----------
-    tree : ThresholdTree
-    kind : str
-        One of `KINDS`.
-    amount : float
-        The depth penalty of a shorter or given tree; the number of further leaves of a longer
-        tree; the number of leaves of any other tree.
-    cost_ratio : float or None
-        What its clusters cost against those of the reference, if known.
-    """
+    """A tree that could replace the model's own; its kind is one of `KINDS`."""
 
     tree: ThresholdTree
     kind: str
     amount: float
+    """The depth penalty of a shorter or given tree; the number of further leaves of a longer tree;
+    the number of leaves of any other tree.
+    """
     cost_ratio: float | None = None
+    """What its clusters cost against those of the reference, if known."""
 
 
 @dataclass(frozen=True)
 class AlternativeTrees:
-    """Alternative trees with a note.
-
-    Attributes
-    ----------
-    trees : list of AlternativeTree
-    n_searched : int or None
-        Number of rows on which they were looked for; None for all rows.
-    """
+    """Alternative trees with a note."""
 
     trees: list[AlternativeTree]
     n_searched: int | None = None
+    """Number of rows on which they were looked for; None for all rows."""
 
 
 def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
@@ -73,15 +59,8 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
     The shorter ones are those along the path of :class:`~pellucid.ExShallow`. The longer ones
     are the stages of a model that has any, else what :class:`~pellucid.ExKMC` makes of the
     model's own tree, up to a leaf more for every cluster. Trees are looked for on a sample of
-    the rows if there are many, and measured on all of them.
-
-    Parameters
-    ----------
-    model : fitted estimator with `tree_`, `cluster_names_`
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-        The rows that it was fitted on.
-    reference : ndarray of shape (n_samples,), int
-        Position of the reference's cluster of each row; -1 for none.
+    the rows if there are many, and measured on all of them. `reference` is the position of the
+    reference's cluster of each row, -1 for none.
     """
     n_clusters = len(model.cluster_names_)
     known = np.flatnonzero(reference >= 0)
@@ -168,14 +147,7 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
 
     Weakest links first: of all questions, the one whose answers put the fewest rows right, for
     each leaf below it, is removed with its subtree and becomes a leaf of the most frequent cluster.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    leaf : ndarray of shape (n_samples,)
-        Leaf of each row.
-    reference : ndarray of shape (n_samples,), int
-        Position of the right cluster of each row; -1 for none.
+    `leaf` is the leaf of each row and `reference` the position of its right cluster, -1 for none.
     """
     known = reference >= 0
     n_clusters = int(max(reference.max(initial=-1), tree.cluster.max())) + 1

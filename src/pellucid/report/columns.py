@@ -51,13 +51,7 @@ Column = NumberColumn | CategoryColumn
 
 
 class Table:
-    """Columns of a table, array or sparse matrix as an explanation sees them.
-
-    Parameters
-    ----------
-    X : data frame, array-like or sparse matrix
-    explanation : Explanation
-    """
+    """Columns of a table, array or sparse matrix as an explanation sees them."""
 
     n_rows: int
     names: list[str]

@@ -26,17 +26,7 @@ _CANDIDATES = 5000
 
 @dataclass(frozen=True)
 class PageColumns:
-    """Columns of a page.
-
-    Attributes
-    ----------
-    profiles : list of Profile
-        Those with distributions first.
-    place : dict of str to int
-        Where each column is among them.
-    n_shown : int
-        How many have distributions.
-    """
+    """Columns of a page: those with distributions, which are `n_shown`, come first."""
 
     profiles: list[Profile]
     place: dict[str, int]
@@ -50,12 +40,8 @@ class PageColumns:
     def describe(self, used: set[str], fill: Callable[[Profile], Any]) -> list[dict[str, Any]]:
         """The columns for the page.
 
-        Parameters
-        ----------
-        used : set of str
-            Columns that the model asks about.
-        fill : callable
-            What a missing value of a column counts as; None for nothing.
+        `used` are the columns that the model asks about. `fill` gives what a missing value of a
+        column counts as; None for nothing.
         """
         return [
             {
@@ -77,21 +63,10 @@ def choose_columns(
     n_clusters: int,
     cuts: Mapping[str, Sequence[float]],
 ) -> PageColumns:
-    """The columns of the model, and those that differ most between its clusters.
+    """The columns of the model (`used`), and those that differ most between its clusters.
 
-    Parameters
-    ----------
-    names : sequence of str
-        All columns.
-    read : callable
-        Gives the values of one.
-    used : iterable of str
-        Columns that are in any case among them.
-    position : ndarray of int
-        Cluster of each row.
-    n_clusters : int
-    cuts : mapping of str to sequence of float
-        Thresholds of the model, by column of numbers.
+    `read` gives a column by its name, `position` is the cluster of each row, and `cuts` has the
+    thresholds of the model by column of numbers.
     """
     first = dict.fromkeys(used)
     kept: dict[str, Profile] = {}
@@ -113,17 +88,7 @@ def choose_columns(
 def cluster_facts(
     position: np.ndarray, n_clusters: int, shown: list[Profile], n_typical: int
 ) -> list[dict[str, Any]]:
-    """Facts about each cluster.
-
-    Parameters
-    ----------
-    position : ndarray of int
-        Cluster of each row.
-    n_clusters : int
-    shown : list of Profile
-    n_typical : int
-        Rows of each cluster to show in full.
-    """
+    """Facts about each cluster, given the cluster of each row, with `n_typical` rows in full."""
     sizes = np.bincount(position, minlength=n_clusters)
     counts = [profile.counts(position, n_clusters) for profile in shown]
     means = [p.means(position, n_clusters) if p.is_number else None for p in shown]

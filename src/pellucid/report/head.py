@@ -22,18 +22,12 @@ _MOST_NAMES = 500
 
 @dataclass(frozen=True)
 class Names:
-    """Names of clusters.
-
-    Attributes
-    ----------
-    given : mapping of label to str
-        Names that replace "Cluster 2" and so on, for some or all clusters.
-    suggested : sequence of str
-        A short description per cluster, or none at all.
-    """
+    """Names of clusters."""
 
     given: Mapping[Any, str] = field(default_factory=dict)
+    """Names that replace "Cluster 2" and so on, by label, for some or all clusters."""
     suggested: Sequence[str] = ()
+    """A short description per cluster, or none at all."""
 
     def describe(self, labels: list[Any]) -> list[dict[str, Any]]:
         """The clusters with these labels for the page."""
@@ -90,20 +84,7 @@ class PageOptions:
         labels: list[Any],
         columns: list[dict[str, Any]],
     ) -> dict[str, Any]:
-        """The beginning of a payload.
-
-        Parameters
-        ----------
-        method, reference : str or None
-            The method, and the explained clustering.
-        n_rows : int
-        names : sequence of str
-            Names of all columns of the data.
-        labels : list
-            Labels of the clusters.
-        columns : list of dict
-            The described columns.
-        """
+        """The beginning of a payload; `names` are all columns of the data."""
         return {
             "format": 1,
             "title": clipped(self.title) if self.title else None,
@@ -128,12 +109,7 @@ class PageOptions:
     ) -> dict[str, Any]:
         """The end of a payload: how the page was made, and notes about the data.
 
-        Parameters
-        ----------
-        fitted : estimator or None
-        method : str or None
-        names, read, n_rows, n_noise
-            The table as in `find_table_facts`, unless the notes describe it.
+        `find_table_facts` describes the table, unless the notes do.
         """
         notes = notes_without_values(self.notes) if self.is_private else self.notes
         if notes.table is None:

@@ -40,29 +40,19 @@ class Choice:
 
 
 class Subject:
-    """A model with the rows that it is shown on.
+    """A model with the rows that it is shown on, in the columns of its explanation.
 
-    Parameters
-    ----------
-    explanation : Explanation
-    fitted : estimator or None
-        Gives cost and reference, if there is one.
-    X : data frame, array-like or sparse matrix
-        In the columns of `explanation`.
-
-    Attributes
-    ----------
-    leaf : ndarray
-        Leaf of each row.
-    reference : ndarray of int or None
-        Position of the reference's cluster of each row, -1 for none, if these rows are those
-        that the model was fitted on.
+    `fitted` gives cost and reference, if there is one.
     """
 
     explanation: Explanation
     fitted: Any
     leaf: np.ndarray
+    """Leaf of each row."""
     reference: np.ndarray | None
+    """Position of the reference's cluster of each row, -1 for none, if these rows are those that
+    the model was fitted on.
+    """
 
     def __init__(self, explanation: Explanation, fitted: Any, X: Any) -> None:
         self.explanation, self.fitted, self._X = explanation, fitted, X

@@ -26,15 +26,7 @@ _STEPS = 2
 def without_rows(
     read: Callable[[str], Column], asked: Callable[[str], Collection[Any]]
 ) -> Callable[[str], Column]:
-    """`read` for a page without rows.
-
-    Parameters
-    ----------
-    read : callable
-        Gives a column by its name.
-    asked : callable
-        Gives the categories of a column that are part of the model.
-    """
+    """`read` for a page without rows; `asked` gives the categories of a column in the model."""
 
     def read_coarse(name: str) -> Column:
         column = read(name)

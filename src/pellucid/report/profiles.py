@@ -15,19 +15,7 @@ from pellucid.tables.column_formats import ColumnFormat
 class Profile:
     """One column with the bin of every row and a description of the bins.
 
-    Parameters
-    ----------
-    column : NumberColumn or CategoryColumn
-    cuts : sequence of float
-        Thresholds on a column of numbers.
-    cluster : ndarray of int, optional
-        Cluster of each row.
-
-    Attributes
-    ----------
-    bin : ndarray of int
-        Bin of each row; -1 where a number is missing.
-    n_bins : int
+    `cuts` are the thresholds on a column of numbers, `cluster` is the cluster of each row.
     """
 
     is_number: bool
@@ -37,6 +25,7 @@ class Profile:
     edges: np.ndarray
     n_bins: int
     bin: np.ndarray
+    """Bin of each row; -1 where a number is missing."""
 
     def __init__(
         self, column: Column, cuts: Sequence[float] = (), cluster: np.ndarray | None = None

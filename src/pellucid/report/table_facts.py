@@ -44,36 +44,24 @@ _LONGEST_SENTENCE = 1000
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known about a column.
-
-    Attributes
-    ----------
-    name : str
-    role : {"number", "category", "date", "profile", "label", "ignored"}
-    reason : str or None
-        Why the column is ignored.
-    scale : str or None
-        How it was scaled for the clustering.
-    missing : int or None
-        Number of missing values; None if they were not counted.
-    filled : float or None
-        The number that replaces missing values.
-    n_values : int or None
-        Number of different values.
-    skew : float or None
-    n_extreme : int or None
-        Number of values far beyond the quartiles.
-    """
+    """What is known about a column."""
 
     name: str
     role: str
+    """One of "number", "category", "date", "profile", "label" or "ignored"."""
     reason: str | None = None
+    """Why the column is ignored."""
     scale: str | None = None
+    """How it was scaled for the clustering."""
     missing: int | None = None
+    """Number of missing values; None if they were not counted."""
     filled: float | None = None
+    """The number that replaces missing values."""
     n_values: int | None = None
+    """Number of different values."""
     skew: float | None = None
     n_extreme: int | None = None
+    """Number of values far beyond the quartiles."""
 
     def describe(self) -> dict[str, Any]:
         """The facts for the page."""
@@ -92,32 +80,19 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What is known about the table that was clustered.
-
-    Attributes
-    ----------
-    n_read, n_used : int
-        Rows of the table, and those of them that were clustered.
-    dropped : mapping of str to int
-        Rows that were not clustered, by reason: ``"gaps"``, ``"outliers"`` or ``"labels"``.
-    columns : sequence of ColumnFacts
-    n_further : int
-        Number of columns that are not in `columns`.
-    duplicates : sequence of (str, str)
-        Pairs of columns with the same values.
-    correlated : sequence of (str, str, float)
-        Pairs of columns with a high correlation.
-    silhouette, stability : float or None
-        Separation and stability of the clusters.
-    """
+    """What is known about the table that was clustered."""
 
     n_read: int
     n_used: int
     dropped: Mapping[str, int] = field(default_factory=dict)
+    """Rows that were not clustered, by reason: "gaps", "outliers", "labels" or "noise"."""
     columns: Sequence[ColumnFacts] = ()
     n_further: int = 0
+    """Number of columns that are not in `columns`."""
     duplicates: Sequence[tuple[str, str]] = ()
+    """Pairs of columns with the same values."""
     correlated: Sequence[tuple[str, str, float]] = ()
+    """Pairs of columns with a high correlation."""
     silhouette: float | None = None
     stability: float | None = None
 
@@ -138,17 +113,7 @@ class TableFacts:
 
 @dataclass(frozen=True)
 class DataNotes:
-    """What was done to the data.
-
-    Attributes
-    ----------
-    decisions, warnings : sequence of str
-        Sentences.
-    number_of_clusters : sequence of mappings
-        One per number of clusters that was tried.
-    table : TableFacts or None
-        The table that was clustered; None if nothing is known.
-    """
+    """What was done to the data."""
 
     decisions: Sequence[str] = ()
     warnings: Sequence[str] = ()
@@ -191,15 +156,7 @@ def find_table_facts(
 ) -> TableFacts:
     """Facts about a table without knowledge of its preparation.
 
-    Parameters
-    ----------
-    all_names : sequence of str
-        Names of the columns.
-    read : callable
-        Gives a column by its name.
-    n_rows : int
-    n_noise : int, default=0
-        Further rows, which were left out as noise.
+    `read` gives a column by its name. `n_noise` further rows were left out as noise.
     """
     names = all_names[:MOST_COLUMNS]
     rows = sampled_rows(n_rows, len(names))
@@ -274,13 +231,7 @@ def describe_numbers(values: np.ndarray, *, is_sample: bool = False) -> dict[str
 
 
 def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Pairs of columns with the same values, and pairs with a high correlation.
-
-    Parameters
-    ----------
-    numbers : mapping of str to ndarray
-        Columns of numbers, all of the same length; NaN where a number is missing.
-    """
+    """Pairs of columns of numbers with the same values, and pairs with a high correlation."""
     first_with: dict[bytes, str] = {}
     duplicates = []
     for name, values in numbers.items():

@@ -35,31 +35,20 @@ MOST_NUMBERS_OF_OTHERS = 6000
 
 @dataclass(frozen=True)
 class TreeCandidate:
-    """A tree to show.
-
-    Attributes
-    ----------
-    tree : ThresholdTree
-        Counted on the rows of the report.
-    leaf : ndarray
-        Leaf of each of these rows.
-    cost_ratio, agreement : float or None
-        What it costs, and how many rows it puts where the reference does, if known.
-    purity : dict of int to float
-        By leaf, if known.
-    kind : str or None
-        What kind of other tree it is; None if it is the model's own.
-    amount : float or None
-        As in :class:`~pellucid.report.alternatives.AlternativeTree`.
-    """
+    """A tree to show, counted on the rows of the report."""
 
     tree: ThresholdTree
     leaf: np.ndarray
+    """Leaf of each of these rows."""
     cost_ratio: float | None = None
     agreement: float | None = None
+    """Share of the rows that it puts where the reference does, if known."""
     purity: dict[int, float] | None = None
+    """By leaf, if known."""
     kind: str | None = None
+    """What kind of other tree it is; None if it is the model's own."""
     amount: float | None = None
+    """As in :class:`~pellucid.report.alternatives.AlternativeTree`."""
 
     @property
     def position(self) -> np.ndarray:
@@ -108,17 +97,10 @@ def describe_tree(
     places: dict[str, int],
     values: dict[str, list[Any]],
 ) -> dict[str, Any]:
-    """A tree for the page.
+    """A tree for the page, in the words of an explanation.
 
-    Parameters
-    ----------
-    candidate : TreeCandidate
-    explanation : Explanation
-        Gives the words.
-    places : dict of str to int
-        Positions of the columns in the page.
-    values : dict of str to list
-        Categories of the columns that have any.
+    `places` are the positions of the columns in the page, `values` the categories of those that
+    have any.
     """
     tree, names, formats = candidate.tree, explanation.tree_columns_, explanation.formats_
     labels = explanation.cluster_names_.tolist()
@@ -235,20 +217,7 @@ def split_histograms(
 ) -> dict[int, list[Any]]:
     """For each split, the rows of each cluster below it by bin of the column of the split.
 
-    Parameters
-    ----------
-    candidate : TreeCandidate
-    names : sequence of str or Indicator
-        Description of each feature of the tree.
-    profiles : mapping of str to Profile
-        By name of the column.
-    is_private : bool, default=False
-        Whether to leave out clusters with few rows.
-
-    Returns
-    -------
-    dict of int to list of (int, list of int)
-        By split; empty if these are too many numbers for a page.
+    Empty if these are too many numbers for a page. A private page has no clusters with few rows.
     """
     tree, leaf = candidate.tree, candidate.leaf
     splits = np.flatnonzero(~tree.is_leaf).tolist()

@@ -125,7 +125,7 @@ def test_wrong_files(file):
     model = file.with_name("m.json")
     assert run("regions", file, "--labels", "kind", "--model", model).exit_code == 0
     result = run("predict", model, other)
-    assert "which the regions use" in result.stderr
+    assert "which the model uses" in result.stderr
 
 
 def test_an_axis_of_a_category_has_its_words(file):

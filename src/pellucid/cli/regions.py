@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.files import replacing
-from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message, count, percent
 from pellucid.cli.checks import OutputFiles
 from pellucid.cli.compare import read_clusters
@@ -31,9 +31,8 @@ from pellucid.regions.answer_regions import region_text
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.descriptions import suggest_names
-from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
-from pellucid.tables.reading import ReadingOptions, TableSource, as_format
+from pellucid.tables.reading import ReadingOptions, TableSource
 
 REGION = "region"
 
@@ -165,52 +164,27 @@ def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
 
     Rows with a missing number in a column that the regions use get empty fields.
     """
-    columns: dict[str, pl.Series] = {}
-    for name in found.used_names:
-        column = name.column if isinstance(name, Indicator) else name
-        if column not in source.table.columns:
-            raise InputError(
-                f"{source.name} has no column {column!r}, which the regions use",
-                hint=f"its columns are {', '.join(map(repr, source.table.columns))}",
-            )
-        values = source.table[column]
-        if isinstance(name, Indicator):
-            known = [
-                n.value for n in found.names_ if isinstance(n, Indicator) and n.column == column
-            ]
-            is_text = all(isinstance(value, str) for value in known if value is not None)
-            columns[column] = values.cast(pl.String) if is_text else values
-            continue
-        written = found.formats_.get(column, PLAIN)
-        if written.date_format and source.text is not None:
-            values = source.as_written()[column]
-        numbers, _ = as_format(values, written, decimal=source.options.decimal or ".")
-        numbers = numbers.cast(pl.Float64)
-        numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
-        fill = found.fill_.get(column)
-        columns[column] = numbers.alias(column) if fill is None else numbers.fill_null(fill)
+    columns = found._inputs.read_table(source)[0]
+    values = dict(zip(columns.names, columns.values))
     used = [name for name in found.used_names if not isinstance(name, Indicator)]
     is_there = np.ones(source.table.height, dtype=bool)
     for name in used:
-        is_there &= columns[name].is_not_null().to_numpy()
+        is_there &= ~np.isnan(values[name])
     rows = np.flatnonzero(is_there)
-    table = pl.DataFrame([values.alias(name) for name, values in columns.items()])
-    place = np.full(source.table.height, -1)
-    place[rows] = np.arange(len(rows))
-    position = pl.Series(place).replace(-1, None)
-    part = table[rows] if columns else source.table[rows]
+    if len(rows) < len(is_there):
+        n_missing = count(len(is_there) - len(rows), "row")
+        notice(f"{n_missing} with a missing value in {', '.join(used)}: no cluster")
+    complete = [
+        pl.Series(name, column[rows].tolist(), strict=False) for name, column in values.items()
+    ]
+    part = pl.DataFrame(complete) if complete else source.table[rows]
+    position = pl.Series(np.where(is_there, np.cumsum(is_there) - 1, -1)).replace(-1, None)
     clusters = found.predict(part).tolist() if len(rows) else []
     texts = found.describe(part) if len(rows) else []
-    added = [
+    return source.table.with_columns(
         pl.Series(CLUSTER, clusters, strict=False).gather(position),
         pl.Series(REGION, texts, dtype=pl.String).gather(position),
-    ]
-    if len(rows) < source.table.height:
-        notice(
-            f"{count(source.table.height - len(rows), 'row')} with a missing value in "
-            f"{', '.join(used)}: no cluster"
-        )
-    return source.table.with_columns(added)
+    )
 
 
 def _impure_regions(found: Any, max_error: float) -> list[tuple[Any, float]]:

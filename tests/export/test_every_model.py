@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import pellucid
-from pellucid import Explanation, XClusters, from_json
+from pellucid import IMM, EOPClassifier, Explanation, XClusters, explain_clusters, export, from_json
 from pellucid.baselines import CUBT, CARTExplainer, CLTree, KDTreeExplainer
-from pellucid.explanation.mixins import EstimatorExportMixin
+from pellucid.explanation.mixins import EstimatorExportMixin, ExportMixin, RegionExportMixin
+from pellucid.explanation.region_list import RegionList
 
 TREES = [
     thing
@@ -76,3 +77,46 @@ def test_categories_of_xclusters():
     assert in_duckdb(model, table) == in_python(model, table) == expected.tolist()
     assert "\"district\" = 'Gangnam'" in model.to_sql()
     assert "district is Gangnam" in model.to_html()
+
+
+def methods_of(mixin):
+    return [name for name in export.__all__ if name.startswith("to_") and hasattr(mixin, name)]
+
+
+def test_functions_and_methods_take_the_same_options():
+    assert methods_of(ExportMixin) == [name for name in export.__all__ if name.startswith("to_")]
+    assert methods_of(RegionExportMixin) == [
+        "to_dict",
+        "to_frame",
+        "to_json",
+        "to_python",
+        "to_sql",
+    ]
+    for mixin, left_out in ((ExportMixin, set()), (RegionExportMixin, {"feature_names"})):
+        for name in methods_of(mixin):
+            function = inspect.signature(getattr(export, name)).parameters
+            method = inspect.signature(getattr(mixin, name)).parameters
+            taken = {key: function[key].default for key in list(function)[1:]}
+            given = {key: method[key].default for key in list(method)[1:]}
+            assert given == {key: v for key, v in taken.items() if key not in left_out}
+            assert all(f"\n{key} : " in getattr(mixin, name).__doc__ for key in given)
+
+
+def test_functions_take_regions():
+    X, y = [[0.0]] * 20 + [[9.0]] * 20, ["a"] * 20 + ["b"] * 20
+    model = EOPClassifier("stump", random_state=0, calibration=0, min_support=0).fit(X, y)
+    for regions in (model, RegionList.of(model), explain_clusters(X, y)):
+        for name in methods_of(RegionExportMixin):
+            options = {"kind": "dict"} if name == "to_frame" else {}
+            found = getattr(export, name)(regions, **options)
+            np.testing.assert_equal(found, getattr(regions, name)(**options))
+        with pytest.raises(TypeError, match="feature_names is for trees"):
+            export.to_sql(regions, feature_names=["x"])
+    assert export.to_sql(model) != export.to_sql(IMM().fit(X, y))
+
+
+def test_a_label_of_regions_that_utf8_lacks():
+    X, y = [[0.0]] * 20 + [[9.0]] * 20, ["a"] * 20 + ["b"] * 20
+    model = EOPClassifier("stump", random_state=0, calibration=0, min_support=0).fit(X, y)
+    regions = RegionList.of(model).rename_clusters({"a": "\ud800"})
+    assert from_json(regions.to_json().encode()).to_dict() == regions.to_dict()

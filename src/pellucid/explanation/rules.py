@@ -225,6 +225,17 @@ def column_names(model: Any) -> Sequence[str | Indicator] | None:
     return getattr(model, "tree_columns_", getattr(model, "feature_names_in_", None))
 
 
+def names_of_columns(
+    model: Any, n_features: int, given: Sequence[str | Indicator] | None = None
+) -> list[str | Indicator]:
+    """The given descriptions of the columns of a tree, else those of the model, else x0, x1, ..."""
+    names = column_names(model) if given is None else given
+    found = default_names(n_features) if names is None else names
+    if len(found) != n_features:
+        raise ValueError(f"{len(found)} feature names for a tree of {n_features} columns")
+    return list(found)
+
+
 def path_conditions(
     tree: ThresholdTree,
     leaf: int,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pellucid.explanation.conditions import Condition
-from pellucid.explanation.rules import column_names, default_names, label_text, split_condition
+from pellucid.explanation.rules import label_text, names_of_columns, split_condition
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -41,11 +41,7 @@ def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None =
     |   |   |--- cluster 2 (34 rows)
     """
     tree = model if isinstance(model, ThresholdTree) else model.tree_
-    if feature_names is None:
-        feature_names = column_names(model)
-    names = default_names(tree.n_features) if feature_names is None else list(feature_names)
-    if len(names) != tree.n_features:
-        raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
+    names = names_of_columns(model, tree.n_features, feature_names)
     formats = getattr(model, "formats_", None)
     labels = getattr(model, "cluster_names_", range(int(tree.cluster.max()) + 1))
     lines: list[str] = []

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.explanation.rules import column_names, default_names, label_text
+from pellucid.explanation.rules import label_text, names_of_columns
 from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.text import new_axes
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_X
 from pellucid.tree import ThresholdTree
@@ -68,17 +69,14 @@ def plot_partition(
     >>> ax = plot_partition(IMM(3, random_state=0).fit(X), X)
     """
     tree: ThresholdTree = model.tree_
-    names = column_names(model) if feature_names is None else feature_names
-    names = default_names(tree.n_features) if names is None else list(names)
+    names = names_of_columns(model, tree.n_features, feature_names)
     across, up = _main_features(tree) if features is None else _positions(features, names)
     numbers = read_X(model, X, reset=False)
     rows = np.arange(0, numbers.shape[0], max(1, -(-numbers.shape[0] // _MAX_POINTS)))
     x, y = (column_values(numbers, feature, rows) for feature in (across, up))
     position = tree.predict(numbers)[rows]
     if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")
+        ax = new_axes(6.5, 5)
     views = [
         _PlottedFeature(values, _thresholds(tree, feature), position, seed)
         for seed, (values, feature) in enumerate(((x, across), (y, up)))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.explanation.rules import column_names, default_names
+from pellucid.explanation.rules import names_of_columns
 from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.text import new_axes
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_X
 
@@ -100,8 +101,7 @@ def plot_profile(
     labels = model.predict(X)
     numbers = read_X(model, X, reset=False)
     numbers = numbers.toarray() if hasattr(numbers, "toarray") else numbers
-    names = column_names(model) if feature_names is None else feature_names
-    names = default_names(numbers.shape[1]) if names is None else names
+    names = names_of_columns(model, numbers.shape[1], feature_names)
     clusters = model.cluster_names_.tolist()
     if cluster is not None and cluster not in clusters:
         raise ValueError(f"there is no cluster {cluster!r}; the clusters are {clusters}")
@@ -122,9 +122,7 @@ def _draw_bars(
     values = differences[position]
     order = np.argsort(-np.abs(values), kind="stable")[:n_features]
     if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(7, 0.9 + 0.32 * len(order)), layout="constrained")
+        ax = new_axes(7, 0.9 + 0.32 * len(order))
     places = np.arange(len(order))
     ax.barh(places, values[order], color=cluster_color(position), height=0.7)
     ax.axvline(0, color="#222222", linewidth=0.8)
@@ -148,11 +146,8 @@ def _draw_table(
     largest = np.nan_to_num(np.abs(differences)).max(axis=0)
     order = np.argsort(-largest, kind="stable")[:n_features]
     if ax is None:
-        from matplotlib import pyplot as plt
-
         longest = max(len(str(names[j])) for j in order)
-        size = (1.6 + 0.09 * longest + 0.75 * len(clusters), 1.3 + 0.34 * len(order))
-        _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax = new_axes(1.6 + 0.09 * longest + 0.75 * len(clusters), 1.3 + 0.34 * len(order))
     shown = differences[:, order].T
     image = ax.imshow(shown, cmap="PuOr_r", vmin=-_LARGEST, vmax=_LARGEST, aspect="auto")
     for (i, j), value in np.ndenumerate(shown):

@@ -1,15 +1,26 @@
-"""Width and wrapping of text, in ems, independent of the font size."""
+"""New axes, and width and wrapping of text in ems, independent of the font size."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LINE_HEIGHT = 1.22
 """Distance between lines."""
 
 # Letters are placed on whole pixels, so a line is wider than its font metrics.
 _PIXELS = 1.06
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Axes of a new figure of a size in inches."""
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def wrap(text: str, width: float, *, tail: str = "", bold: bool = False) -> list[str]:

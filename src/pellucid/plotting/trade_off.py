@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.explanation.rules import column_names
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
 from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.text import width_of
+from pellucid.plotting.text import new_axes, width_of
 from pellucid.tree.trade_off import TradeOff
 
 if TYPE_CHECKING:
@@ -190,9 +190,7 @@ def _prepared(ax: Axes | None, measure: str, reference: str) -> Axes:
     if measure not in _MEASURES:
         raise ValueError(f"measure is {measure!r}; use one of {', '.join(map(repr, _MEASURES))}")
     if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+        ax = new_axes(7, 4.5)
     ax.set_xlabel(_MEASURES[measure])
     ax.set_ylabel(f"cost of the clusters ({reference} = 1)")
     ax.spines[["top", "right"]].set_visible(False)

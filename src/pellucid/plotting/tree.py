@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.explanation.rules import (
-    Rule,
-    column_names,
-    default_names,
-    label_text,
-    leaf_rules,
-    percent,
-)
+from pellucid.explanation.rules import Rule, label_text, leaf_rules, names_of_columns, percent
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.plotting.text import LINE_HEIGHT, width_of, wrap
 from pellucid.tables.column_formats import PLAIN
@@ -138,18 +131,14 @@ class Layout:
 def _read_picture(model: Any, feature_names: Sequence[str | Indicator] | None) -> Picture:
     """The texts of a tree or of the tree of a fitted estimator."""
     if isinstance(model, ThresholdTree):
-        tree, seen, rules = model, None, leaf_rules(model)
+        tree, rules = model, leaf_rules(model)
     else:
         if not hasattr(model, "tree_"):
             from sklearn.utils.validation import check_is_fitted
 
             check_is_fitted(model)
         tree, rules = model.tree_, model._leaf_rules
-        seen = column_names(model)
-    names = seen if feature_names is None else list(feature_names)
-    names = default_names(tree.n_features) if names is None else names
-    if len(names) != tree.n_features:
-        raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
+    names = names_of_columns(model, tree.n_features, feature_names)
     formats = getattr(model, "formats_", {}) if feature_names is None else {}
     questions, answers = {}, {}
     for node in np.flatnonzero(~tree.is_leaf).tolist():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.text import LINE_HEIGHT, wrap
+from pellucid.plotting.text import LINE_HEIGHT, new_axes, wrap
 from pellucid.xclusters.series import read_fitted_series
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     check_is_fitted(model, "evaluations_")
     tried = {name: np.asarray(model.evaluations_[name]) for name in ("k", "alpha", "objective")}
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(8.2, 5.0), layout="constrained")[1]
+        ax = new_axes(8.2, 5.0)
     has_pruned = _draw_blocks(ax, model)
     points = ax.scatter(
         tried["alpha"],

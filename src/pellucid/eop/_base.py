@@ -33,8 +33,7 @@ from pellucid.eop.problem import RegionProblem, as_repetitions, hold_out, read_c
 from pellucid.eop.projections import list_projections
 from pellucid.eop.uncovered_rows import (
     UncoveredRows,
-    answer_all,
-    count_uncovered_answers,
+    closest_level,
     describe_classes,
 )
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
@@ -236,18 +235,19 @@ class BaseEOP(
         self.leftover_share_ = problem.total(learned.uncovered) / int(problem.units.sum())
         self.leftover_shares_ = units / units.sum()
         self._leftover_answer = int(np.argmax(units))
-        self._leftover_counts = count_uncovered_answers(
-            problem, learned.uncovered, learned.uncovered_answer
-        )
+        answered = learned.uncovered[learned.uncovered_answer[learned.uncovered] >= 0]
+        self._leftover_counts = np.zeros((problem.n_classes, problem.n_classes))
+        pairs = learned.uncovered_answer[answered], problem.y[answered]
+        np.add.at(self._leftover_counts, pairs, problem.weight(answered))
         self._total = float(problem.weights.values.sum())
         self._class_weight = np.bincount(
             problem.y, problem.weights.values, minlength=problem.n_classes
         )
         self.abstain_label_ = free_label(self.classes_)
-        answered = {self._leftover_answer} if self.leftover == "majority" else set()
+        predicted = {self._leftover_answer} if self.leftover == "majority" else set()
         for level in self.levels_:
-            answered.update(np.flatnonzero(level.counts.sum(axis=(0, 2))).tolist())
-        self.uncovered_classes_ = np.delete(self.classes_, sorted(answered))
+            predicted.update(np.flatnonzero(level.counts.sum(axis=(0, 2))).tolist())
+        self.uncovered_classes_ = np.delete(self.classes_, sorted(predicted))
         pieces = [piece for rule in self.explain()[:-1] for piece in rule.pieces]
         self.n_inequalities_ = sum(piece.n_inequalities for piece in pieces)
 
@@ -319,10 +319,13 @@ class BaseEOP(
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
         found = find_answers(self.levels_, numbers)
-        if self.leftover == "abstain":
-            return found, found.answer
-        answer = None if self._uses_neighbors else self._leftover_answer
-        return found, answer_all(self.levels_, numbers, found, answer)
+        answer = found.answer.copy()
+        if self.leftover != "abstain":
+            uncovered = np.flatnonzero(found.level < 0)
+            answer[uncovered] = self._leftover_answer
+            if self._uses_neighbors:
+                answer[uncovered] = closest_level(self.levels_, numbers, uncovered)[1]
+        return found, answer
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row by the first level with a region that contains it.

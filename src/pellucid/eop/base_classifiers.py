@@ -39,19 +39,10 @@ class FittedClassifier(NamedTuple):
 
 
 class BaseClassifier(ABC):
-    """A classifier that can be fitted on many projections.
+    """A classifier that can be fitted on many projections."""
 
-    Parameters
-    ----------
-    problem : RegionProblem
-
-    Attributes
-    ----------
-    failure : str
-        Error message of the last projection on which the classifier could not be fitted.
-    """
-
-    failure = ""
+    failure: str = ""
+    """Error message of the last projection on which the classifier could not be fitted."""
 
     def __init__(self, problem: RegionProblem) -> None:
         self.problem = problem
@@ -63,17 +54,7 @@ class BaseClassifier(ABC):
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
         """Fit a classifier on each projection and predict the rows that it is fitted on.
 
-        Parameters
-        ----------
-        rows : ndarray of int
-            Rows to fit on.
-        subsets : ndarray of shape (n_subsets, size)
-            Projections.
-
-        Returns
-        -------
-        ndarray of shape (n_subsets, n_rows), int64
-            Class indices; all `FAILED` where the classifier could not be fitted.
+        The class indices of a projection are all `FAILED` where it could not be fitted.
         """
 
     @abstractmethod
@@ -125,7 +106,6 @@ class StumpBase(BaseClassifier):
         return answers
 
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
-        """See `BaseClassifier.fit`."""
         ends, classes, wrong = self._best_stumps(rows, np.array(features))
         best = int(np.argmin(wrong))
         low, high = map(float, ends[best])
@@ -152,24 +132,16 @@ class StumpBase(BaseClassifier):
 class LinearBase(BaseClassifier):
     """One-vs-rest linear classifiers with squared hinge or logistic loss and an l2 penalty.
 
-    Columns are standardized to mean 0 and standard deviation 1.
-
-    Parameters
-    ----------
-    problem : RegionProblem
-    loss : {"squared_hinge", "logistic"}
-    C : float
-        Weight of the losses relative to the penalty, as in scikit-learn.
+    Columns are standardized to mean 0 and standard deviation 1. C is the weight of the losses
+    relative to the penalty, as in scikit-learn.
     """
-
-    loss: str
 
     def __init__(self, problem: RegionProblem, loss: str, C: float = 1.0) -> None:
         super().__init__(problem)
-        self.loss, self.C = loss, C
+        self.loss: str = loss
+        self.C = C
 
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """See `BaseClassifier.answers`."""
         from pellucid.eop.kernels import linear_answers
 
         columns, local, coef = self._solve(rows, subsets)
@@ -178,7 +150,6 @@ class LinearBase(BaseClassifier):
         return answers
 
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
-        """See `BaseClassifier.fit`."""
         mean, scale = (values[list(features)] for values in self.problem.scales)
         _, _, coef = self._solve(rows, np.array([features]))
         weights = coef[0, :, :-1] / scale
@@ -217,11 +188,9 @@ class KNNBase(BaseClassifier):
     """k-nearest neighbors; predictions for training rows are leave-one-out."""
 
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """See `BaseClassifier.answers`."""
         return np.stack([self._make(rows, tuple(s)).leave_one_out() for s in subsets.tolist()])
 
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
-        """See `BaseClassifier.fit`."""
         classifier = self._make(rows, features)
         return FittedClassifier(classifier, classifier.leave_one_out())
 
@@ -243,14 +212,7 @@ class SklearnBase(BaseClassifier):
     Training rows are predicted by cross-validation, because the training error of a flexible
     classifier is too optimistic. Projections on which the classifier cannot be fitted (for
     example because only one class remains) are skipped.
-
-    Parameters
-    ----------
-    problem : RegionProblem
-    estimator : estimator with ``fit`` and ``predict``
     """
-
-    failure: str
 
     def __init__(self, problem: RegionProblem, estimator: Any) -> None:
         super().__init__(problem)
@@ -263,7 +225,6 @@ class SklearnBase(BaseClassifier):
             )
 
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """See `BaseClassifier.answers`."""
         answers = np.empty((len(subsets), len(rows)), dtype=np.int64)
         for position, features in enumerate(subsets.tolist()):
             predicted = self._cross_validate(project(self.problem.X, features, rows), rows)
@@ -271,7 +232,6 @@ class SklearnBase(BaseClassifier):
         return answers
 
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier | None:
-        """See `BaseClassifier.fit`."""
         P = project(self.problem.X, features, rows)
         answers, classifier = self._cross_validate(P, rows), self._fit(P, rows)
         if answers is None or classifier is None:

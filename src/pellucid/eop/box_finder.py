@@ -30,7 +30,6 @@ class BoxFinder(ShapeFinder):
     """
 
     def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Boxes | None:
-        """See `ShapeFinder.grow`."""
         from pellucid.eop.kernels import improve_box
 
         columns, orders = _sorted_columns(rows.P)
@@ -84,7 +83,6 @@ class BoxFinder(ShapeFinder):
             yield neighbors.min(axis=0), neighbors.max(axis=0)
 
     def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Boxes:
-        """See `ShapeFinder.fit`."""
         from pellucid.eop.kernels import improve_box
 
         inside = region.contains(rows.P)
@@ -101,15 +99,12 @@ class BoxFinder(ShapeFinder):
         return Boxes(*(np.sort(e, axis=0)[len(e) // 2] for e in ends))
 
     def join(self, regions: Sequence[Any], dim: int) -> Boxes:
-        """See `ShapeFinder.join`."""
         return Boxes.join(regions, dim)
 
     def drop_facets(self, region: Any, rows: Rows, gains: np.ndarray, penalty: float) -> Boxes:
-        """See `ShapeFinder.drop_facets`."""
         return drop_ends(region, rows.P, gains, penalty)
 
     def finish(self, region: Any, rows: Rows) -> Boxes:
-        """See `ShapeFinder.finish`."""
         return round_box(region, rows.P)
 
 

@@ -33,12 +33,10 @@ class EllipseFinder(ShapeFinder):
     """Find ellipses that are grown from seeds (see `grow_from_seeds`)."""
 
     def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipses | None:
-        """See `ShapeFinder.grow`."""
         grown = grow_from_seeds(rows, gains, random)
         return None if grown is None else Ellipses(grown[0][None], grown[1][None])
 
     def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Ellipses:
-        """See `ShapeFinder.fit`."""
         (center, shape), value = best_radius(rows.P, gains, region.center[0], region.shape[0])
         return Ellipses(center[None], shape[None]) if value > 0 else region
 
@@ -48,7 +46,6 @@ class EllipseFinder(ShapeFinder):
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
 
     def join(self, regions: Sequence[Any], dim: int) -> Ellipses:
-        """See `ShapeFinder.join`."""
         return Ellipses.join(regions, dim)
 
 
@@ -58,7 +55,6 @@ class PolyhedronFinder(ShapeFinder):
     def grow(
         self, rows: Rows, gains: np.ndarray, random: np.random.RandomState
     ) -> Polyhedra | None:
-        """See `ShapeFinder.grow`."""
         grown = grow_from_seeds(rows, gains, random)
         if grown is None:
             return None
@@ -72,7 +68,6 @@ class PolyhedronFinder(ShapeFinder):
         return best
 
     def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Polyhedra:
-        """See `ShapeFinder.fit`."""
         scaled = [region.scaled(factor) for factor in _FACTORS]
         surplus = [gains[polyhedron.contains(rows.P)].sum() for polyhedron in scaled]
         # Ties go to the smallest change.
@@ -85,7 +80,6 @@ class PolyhedronFinder(ShapeFinder):
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
 
     def join(self, regions: Sequence[Any], dim: int) -> Polyhedra:
-        """See `ShapeFinder.join`."""
         return Polyhedra.join(regions, dim)
 
 

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.eop.base_classifiers import FittedClassifier
 from pellucid.eop.box_finder import BoxFinder
-from pellucid.eop.finders import RegionSearchResult
+from pellucid.eop.finders import Calibration, RegionSearchResult
 from pellucid.eop.learning import MIN_ROWS, Learner, LearningResult, ProjectionCandidate
 from pellucid.eop.problem import is_error_allowed
 from pellucid.eop.projections import ClassScan, scan_classes
 from pellucid.eop.refining import FlatList, ListOptimizer
+from pellucid.regions.levels import Level, project
+from pellucid.regions.shapes import Regions
 
 RELAX_BY = 1.5
 """Factor on ε when no region is found."""
@@ -53,18 +56,15 @@ class EOPLearner(Learner):
         All training rows count, also those that are held out. A region may get rows of a dropped
         one, so this is repeated.
         """
-        view, y = candidate.view, self.problem.y
-        answers = np.concatenate([candidate.fitted.answers, candidate.held_answers])
-        units = np.concatenate([view.units, view.held_units])
-        is_wrong = answers != np.concatenate([y[self.rows], y[self.held]])
-        kept, regions = np.arange(len(found.after)), found.after
-        which = np.concatenate([found.which, found.held_which])
+        view, answers = candidate.view, candidate.answers
+        units, wrong_units = view.all_units, view.all_units * ~view.all_correct
+        kept, regions, which = np.arange(len(found.after)), found.after, found.all_which
         while len(kept):
             group = which * self.problem.n_classes + answers
             n_groups = len(kept) * self.problem.n_classes
             inside = which >= 0
             total = np.bincount(group[inside], units[inside], n_groups)
-            wrong = np.bincount(group[inside], (units * is_wrong)[inside], n_groups)
+            wrong = np.bincount(group[inside], wrong_units[inside], n_groups)
             is_pure = is_error_allowed(wrong, total, self.settings.purity_limit)
             is_pure = is_pure.reshape(len(kept), -1).all(axis=1)
             if is_pure.all():
@@ -96,19 +96,16 @@ class EOPLearner(Learner):
     def _add(
         self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
     ) -> None:
-        if found.after.scores is not None:
-            self._update_uncovered_answers(candidate, found.after.scores)
+        scores = found.after.scores
+        if scores is not None:
+            # Rows in no region get the prediction of the level with their highest score.
+            rows = np.concatenate([self.rows, self.held])
+            if self._best_score is None:
+                self._best_score = np.full(len(self.problem.y), -1.0)
+            better = scores > self._best_score[rows]
+            self._best_score[rows[better]] = scores[better]
+            self.learned.uncovered_answer[rows[better]] = candidate.answers[better]
         super()._add(candidate, found, max_error)
-
-    def _update_uncovered_answers(self, candidate: ProjectionCandidate, scores: np.ndarray) -> None:
-        """Store the candidate's prediction for rows whose score is higher than at any level."""
-        rows = np.concatenate([self.rows, self.held])
-        if self._best_score is None:
-            self._best_score = np.full(len(self.problem.y), -1.0)
-        better = scores > self._best_score[rows]
-        answers = np.concatenate([candidate.fitted.answers, candidate.held_answers])
-        self._best_score[rows[better]] = scores[better]
-        self.learned.uncovered_answer[rows[better]] = answers[better]
 
     def _value(
         self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
@@ -157,25 +154,71 @@ class ClassLearner(EOPLearner):
         if optimizer is not None:
             boxes = optimizer.start(learned.levels)
             boxes = optimizer.path(boxes, penalties, self._should_stop)[-1]
-            self.replace_regions([(box.source, box.box) for box in boxes])
+            self._replace_levels([(box.source, box.box) for box in boxes], are_new=True)
         elif all(level.regions.scores is None for level in learned.levels):
             flat = self._flat(self.all_rows)
             facet_units = penalties[-1] * self.problem.total(self.all_rows)
-            self.keep(flat.position[flat.pruned(facet_units)])
+            kept = flat.position[flat.pruned(facet_units)]
+            if len(kept) < len(flat.position):
+                by_level = [np.sort(kept[kept[:, 0] == i, 1]) for i in range(len(learned.levels))]
+                taken = [e.regions.take(k) for e, k in zip(learned.levels, by_level)]
+                self._replace_levels(list(enumerate(taken)))
         return learned
+
+    def _replace_levels(self, regions: list[tuple[int, Regions]], are_new: bool = False) -> None:
+        """Replace the levels, and assign the rows to the new ones.
+
+        `regions` have the index of the level that each comes from. Regions with less than the
+        required purity among the rows that they then get are removed.
+        """
+        learned = self.learned
+        used = [step for step in learned.history if step.is_used]
+        others = [step for step in learned.history if not step.is_used]
+        if are_new:
+            used = [replace(used[source], before=found) for source, found in regions]
+        else:
+            used = [used[source] for source, _ in regions]
+        levels = [replace(learned.levels[source], regions=found) for source, found in regions]
+        while True:
+            self.rows, self.held = self._all_rows, self._all_held
+            learned.levels, learned.history = [], list(others)
+            learned.level[:] = learned.region[:] = -1
+            added = [i for i, step in enumerate(used) if self._add_again(levels[i], step)]
+            impure = [self._is_impure(level.counts) for level in learned.levels]
+            if not any(each.any() for each in impure):
+                break
+            for i, each in zip(added, impure):
+                pure = levels[i].regions.take(np.flatnonzero(~each))
+                levels[i] = replace(levels[i], regions=pure)
+        learned.uncovered = np.sort(np.concatenate([self.rows, self.held]))
+
+    def _add_again(self, level: Level, step: Calibration) -> bool:
+        """Append a level of an earlier search, if it contains training rows."""
+        if not len(level.regions) or not len(self.rows):
+            return False
+        P = project(self.problem.X, level.features, self.rows)
+        fitted = FittedClassifier(level.classifier, level.classifier.predict(P))
+        candidate = self._view(level.features, fitted)
+        which = level.regions.which(candidate.view.P)
+        if not (which >= 0).any():
+            return False
+        held_which = level.regions.which(candidate.view.held_P)
+        calibrated = step.deleted, step.held_out_rows, step.held_out_error
+        found = RegionSearchResult(step.before, level.regions, which, held_which, *calibrated)
+        self._add(candidate, found, level.max_error)
+        return True
+
+    def _is_impure(self, counts: np.ndarray) -> np.ndarray:
+        """Whether each region has a class with a lower purity than allowed."""
+        total = counts.sum(axis=2)
+        correct = np.diagonal(counts, axis1=1, axis2=2)
+        allowed = is_error_allowed(total - correct, total, self.settings.purity_limit)
+        return ~allowed.all(axis=1)
 
     def answers_by_penalty(
         self, penalties: Sequence[float], rows: np.ndarray
     ) -> Iterator[tuple[np.ndarray, int]]:
-        """Answers for other rows, and number of inequalities, if the list is simplified by each η.
-
-        Parameters
-        ----------
-        penalties : sequence of float
-            Values of η, in ascending order.
-        rows : ndarray of int
-            Rows to classify.
-        """
+        """Answers for other rows, and number of inequalities, with each η in ascending order."""
         optimizer = self._optimizer()
         if optimizer is not None:
             boxes = optimizer.start(self.learned.levels)
@@ -242,10 +285,8 @@ class ClassLearner(EOPLearner):
         view = candidate.view
         if self._coverage(candidate, found) < 0:
             return -np.inf
-        inside = np.concatenate([found.which >= 0, found.held_which >= 0])
-        units = np.concatenate([view.units, view.held_units])
-        correct = np.concatenate([view.correct, view.held_correct])
-        right, wrong = (units[inside & part].sum() for part in (correct, ~correct))
+        inside, correct = found.all_which >= 0, view.all_correct
+        right, wrong = (view.all_units[inside & part].sum() for part in (correct, ~correct))
         odds = (1 - max_error) / max(max_error, 1e-3)
         net = float(right - odds * wrong - view.facet_units * found.after.n_facets.sum())
         return net if net > 0 else -np.inf

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
 from pellucid.regions.answer_regions import (
     AnswerRegion,
     answer_regions,
-    has_fractional_weights,
     region_text,
 )
 from pellucid.regions.levels import Level, LevelAnswers, project
@@ -127,13 +127,6 @@ class EOPExplanation:
         return f"row {self.row}: {answer} because {self.text}"
 
 
-def _with_earlier(piece: AnswerRegion, text: str) -> str:
-    """Text of a region with the condition that no earlier region contains the row."""
-    if piece.is_first:
-        return text
-    return EARLIER if text == rule_words().everywhere else f"{EARLIER}, and {text}"
-
-
 def level_rules(
     levels: Sequence[Level],
     names: Sequence[str | Indicator],
@@ -142,17 +135,18 @@ def level_rules(
     unit: float = 1.0,
 ) -> list[LevelRule]:
     """Describe all levels; see `answer_regions` for the parameters."""
-    has_weights = unit != 1.0 or has_fractional_weights(levels)
     return [
         LevelRule(
             level=index,
             names=tuple(column_texts(names[f] for f in level.features)),
-            pieces=tuple(answer_regions(index, level, names, classes, total, unit, has_weights)),
+            pieces=tuple(pieces),
             coverage=level.coverage,
             error=level.error,
             held_out_error=level.held_out_error,
         )
-        for index, level in enumerate(levels)
+        for index, (level, pieces) in enumerate(
+            zip(levels, answer_regions(levels, names, classes, total, unit))
+        )
     ]
 
 
@@ -164,100 +158,63 @@ def explain_rows(
     answers: LevelAnswers,
     classes: np.ndarray,
 ) -> list[EOPExplanation]:
-    """Explain the prediction for each row.
-
-    Parameters
-    ----------
-    levels : sequence of Level
-    rules : sequence of LevelRule
-        Descriptions of the levels.
-    leftover : UncoveredRows
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    answers : LevelAnswers
-    classes : ndarray
-    """
-    explanations: list[Any] = [
-        EOPExplanation(
-            row,
-            leftover.answer,
-            -1,
-            -1,
-            (),
-            (),
-            {},
-            0.0,
-            leftover.purity,
-            _uncovered_reason(leftover),
-        )
+    """Explain the prediction for each row by the descriptions of the levels (`rules`)."""
+    reason = _uncovered_reason(leftover)
+    explanations = [
+        EOPExplanation(row, leftover.answer, -1, -1, (), (), {}, 0.0, leftover.purity, reason)
         for row in range(X.shape[0])
     ]
-    if leftover.by_neighbours:
-        for explanation in _explain_by_closest_level(levels, rules, leftover, X, answers, classes):
-            explanations[explanation.row] = explanation
+    uncovered = np.flatnonzero((answers.level < 0) & leftover.by_neighbours)
+    closest, closest_answer = closest_level(levels, X, uncovered)
+    answer_of = dict(zip(uncovered.tolist(), closest_answer.tolist()))
     for index, (level, rule) in enumerate(zip(levels, rules)):
-        rows = np.flatnonzero(answers.level == index)
-        P = project(X, level.features, rows)
         pieces = {(piece.region, piece.answer): piece for piece in rule.pieces}
-        row_reasons = level.regions.explain_points(P, rule.names) if len(rows) else None
-        for i, row in enumerate(rows.tolist()):
+        rows = np.flatnonzero(answers.level == index)
+        for row, values, found in _reasons(level, rule, X, rows):
             region, answer = int(answers.region[row]), classes[answers.answer[row]]
-            piece = pieces.get((region, answer)) or _empty_answer_region(
-                level, rule, region, answer
-            )
-            bounds, text = (piece.bounds, piece.text) if row_reasons is None else row_reasons[i]
+            piece = pieces.get((region, answer)) or _without_rows(level, rule, region, answer)
+            bounds, text = found or (piece.bounds, piece.text)
             explanations[row] = EOPExplanation(
                 row=row,
                 answer=answer,
                 level=index,
                 region=region,
                 names=rule.names,
-                values=tuple(P[i].tolist()),
+                values=values,
                 bounds=bounds,
                 support=piece.support,
                 purity=piece.purity,
                 text=f"{_with_earlier(piece, text)} ({piece.figures})",
             )
+        for row, values, (bounds, text) in _reasons(level, rule, X, uncovered[closest == index]):
+            text = f"it is in no region; the closest level is level {index + 1}: {text}"
+            if leftover.share:
+                share = f"{100 * leftover.purity:.1f}%"
+                text += f" ({share} of training rows in no region correctly classified)"
+            explanations[row] = replace(
+                explanations[row],
+                answer=classes[answer_of[row]],
+                names=rule.names,
+                values=values,
+                bounds=bounds,
+                text=text,
+            )
     return explanations
 
 
-def _explain_by_closest_level(
-    levels: Sequence[Level],
-    rules: Sequence[LevelRule],
-    leftover: UncoveredRows,
-    X: Any,
-    answers: LevelAnswers,
-    classes: np.ndarray,
-) -> Iterator[EOPExplanation]:
-    """Explain rows in no region by their neighbors at the closest level."""
-    uncovered = np.flatnonzero(answers.level < 0)
-    closest, answer = closest_level(levels, X, uncovered)
-    figures = _uncovered_figures(leftover)
-    for index in np.unique(closest).tolist():
-        level, names = levels[index], rules[index].names
-        regions: Any = level.regions  # nonparametric
-        chosen = np.flatnonzero(closest == index)
-        P = project(X, level.features, uncovered[chosen])
-        row_reasons = regions.explain_points(P, names)
-        for i, position in enumerate(chosen.tolist()):
-            bounds, text = row_reasons[i]
-            yield EOPExplanation(
-                row=int(uncovered[position]),
-                answer=classes[answer[position]],
-                level=-1,
-                region=-1,
-                names=names,
-                values=tuple(P[i].tolist()),
-                bounds=bounds,
-                support=0.0,
-                purity=leftover.purity,
-                text=f"it is in no region; the closest level is level {index + 1}: {text}{figures}",
-            )
+def _reasons(level: Level, rule: LevelRule, X: Any, rows: np.ndarray) -> Iterator[tuple[Any, ...]]:
+    """Each row with its values, and with its bounds and text if its region does not have them."""
+    if len(rows):
+        P = project(X, level.features, rows)
+        found = level.regions.explain_points(P, rule.names) or repeat(None)
+        yield from zip(rows.tolist(), map(tuple, P.tolist()), found)
 
 
-def _uncovered_figures(leftover: UncoveredRows) -> str:
-    if not leftover.share:
-        return ""
-    return f" ({100 * leftover.purity:.1f}% of training rows in no region correctly classified)"
+def _with_earlier(piece: AnswerRegion, text: str) -> str:
+    """Text of a region with the condition that no earlier region contains the row."""
+    if piece.is_first:
+        return text
+    return EARLIER if text == rule_words().everywhere else f"{EARLIER}, and {text}"
 
 
 def _uncovered_reason(leftover: UncoveredRows) -> str:
@@ -268,7 +225,7 @@ def _uncovered_reason(leftover: UncoveredRows) -> str:
     return f"it is in no region, and {share} of {rows} are {leftover.answer}"
 
 
-def _empty_answer_region(level: Level, rule: LevelRule, region: int, answer: Any) -> AnswerRegion:
+def _without_rows(level: Level, rule: LevelRule, region: int, answer: Any) -> AnswerRegion:
     """The part of a region with a prediction that no training row in the region has."""
     text = level.regions.describe(rule.names)[region]
     return AnswerRegion(

@@ -74,6 +74,11 @@ class RegionSearchResult:
     held_out_rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     held_out_error: np.ndarray = field(default_factory=lambda: np.empty(0))
 
+    @property
+    def all_which(self) -> np.ndarray:
+        """`which`, then `held_which`."""
+        return np.concatenate([self.which, self.held_which])
+
 
 class Finder(ABC):
     """Search for regions of one shape.
@@ -303,58 +308,34 @@ class ShapeFinder(Finder):
     def find(
         self, view: ProjectionView, max_error: float, held_max_error: float, seed: int
     ) -> RegionSearchResult:
-        """Find regions in which the classifier of a view is accurate.
-
-        Parameters
-        ----------
-        view : ProjectionView
-            Rows of a projection, and which of them are classified correctly.
-        max_error : float
-            Maximum error rate in a region on the training rows (ε).
-        held_max_error : float
-            Maximum error rate in a region on the held-out rows.
-        seed : int
-            Seed of the random numbers.
-
-        Returns
-        -------
-        RegionSearchResult
-            The regions, and the region of each row.
-        """
-        random = np.random.RandomState(seed)
+        random, dim = np.random.RandomState(seed), view.P.shape[1]
         rows = _rows(view.P, view.correct, view.units, max_error, view.scale)
         grown = self._cover(rows, max_error, view, random)
-        before = self.join([self.finish(region, rows) for region in grown], view.P.shape[1])
-        none = np.empty(0, dtype=np.int64)
+        before = self.join([self.finish(region, rows) for region in grown], dim)
         if not view.has_held_out:
+            none = np.empty(0, dtype=np.int64)
             return RegionSearchResult(before, before, before.which(view.P), none)
         held = _rows(view.held_P, view.held_correct, view.held_units, held_max_error, view.scale)
         both = _concatenate(rows, held)
-        recalibrated: list[Regions | None] = []
-        n_held, errors = [], []
-        for region in grown:
+        penalty = view.facet_units * both.gain
+        kept, deleted, n_held, errors = [], [], [], []
+        for position, region in enumerate(grown):
             weight, wrong = _weight_inside(region, held)
             n_held.append(int(np.count_nonzero(region.contains(held.P))))
             errors.append(wrong / weight if weight else np.nan)
-            if weight > 0 and is_error_allowed(wrong, weight, held_max_error):
-                region = self._recalibrate(region, rows, held, both, held_max_error, random)
-                penalty = view.facet_units * both.gain
-                region = self.drop_facets(region, both, both.gains, penalty) if penalty else region
-                recalibrated.append(region)
-            else:
-                recalibrated.append(None)
-        after = self.join(
-            [self.finish(region, both) for region in recalibrated if region is not None],
-            view.P.shape[1],
-        )
+            if not weight or not is_error_allowed(wrong, weight, held_max_error):
+                deleted.append(position)
+                continue
+            region = self._recalibrate(region, rows, held, both, held_max_error, random)
+            region = self.drop_facets(region, both, both.gains, penalty) if penalty else region
+            kept.append(self.finish(region, both))
+        after = self.join(kept, dim)
         return RegionSearchResult(
             before,
             after,
             after.which(view.P),
             after.which(view.held_P),
-            np.array(
-                [i for i, region in enumerate(recalibrated) if region is None], dtype=np.int64
-            ),
+            np.array(deleted, dtype=np.int64),
             np.array(n_held, dtype=np.int64),
             np.array(errors),
         )

@@ -18,20 +18,10 @@ def best_grid_box(codes, gains, n_bins):
 
     For every range of bins of the first column, the best range of the second column is the
     contiguous run with the largest sum (Kadane's algorithm). The search is exact and takes
-    O(n_bins³) steps.
+    O(n_bins³) steps. `codes` are the bins of the rows.
 
-    Parameters
-    ----------
-    codes : (2, n) int64
-        Bins.
-    gains : (n,) int64
-    n_bins : int
-
-    Returns
-    -------
-    (5,) int64
-        First and last bin of the first column, first and last bin of the second column, and the
-        sum. The sum is 0 if no box has a positive sum. Ties go to the box that is found first.
+    The result is the first and last bin of the first column, those of the second column, and the
+    sum, which is 0 if no box has a positive sum. Ties go to the box that is found first.
     """
     grid = np.zeros((n_bins, n_bins), np.int64)
     for i in range(len(gains)):
@@ -57,20 +47,9 @@ def improve_box(columns, orders, gains, lower, upper):
     """Optimize the ends of a box, one column at a time, until its sum of gains stops growing.
 
     With the other columns fixed, the best interval of a column is the contiguous run with the
-    largest sum along its sorted values. Rows with lower ≤ x ≤ upper are inside.
-
-    Parameters
-    ----------
-    columns : (dim, n) float64
-    orders : (dim, n) int64
-        Rows of each column in ascending order of their values.
-    gains : (n,) int64
-    lower, upper : (dim,) float64, changed
-
-    Returns
-    -------
-    int
-        The sum of gains of the rows inside.
+    largest sum along its sorted values. Rows with lower ≤ x ≤ upper are inside. `orders` are the
+    rows of each column in ascending order of their values. `lower` and `upper` are changed. The
+    result is the sum of gains of the rows inside.
     """
     dim, n = columns.shape
     outside = np.zeros(n, np.int64)
@@ -122,11 +101,8 @@ def best_class_boxes(codes, y, units, subsets, n_bins, n_classes, gain, loss, be
     ----------
     codes : (n_columns, n) uint8
         Bin of each row in each column.
-    y : (n,) int64
-    units : (n,) int64
     subsets : (n_subsets, dim) int64
         Indices of columns in `codes`.
-    n_bins, n_classes : int
     gain, loss : int
         Multiples of ε and 1 - ε.
     best : (n_subsets, n_classes) int64, filled in
@@ -195,15 +171,8 @@ def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, 
     answers : (n_subsets, n) int64
         Predicted class of each row by the classifier of each subset. A first entry of -1 means
         that there is no classifier.
-    y : (n,) int64
-    units : (n,) int64
-    codes : (n_columns, n) uint8
-        Bin of each row in each column.
-    subsets : (n_subsets, dim) int64
-        Indices of columns in `codes`.
-    n_bins : int
-    gains, losses : (n_max_errors,) int64
-        Multiples of ε and 1 - ε, one pair per value of ε.
+    codes, subsets, gains, losses
+        See `best_class_boxes`; one pair of gain and loss per value of ε.
     wrong : (n_subsets,) int64, filled in
         Weight of the misclassified rows; -1 where there is no classifier.
     potential : (n_max_errors, n_subsets) int64, filled in
@@ -252,10 +221,6 @@ def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
     ----------
     orders : (n_columns, n) int
         Rows of each column in ascending order of their values.
-    columns : (n_columns, n) float64
-    y : (n,) int
-    units : (n,) int64
-    n_classes : int
     ends : (n_columns, 2) float64, filled in
         The largest value on the left and the smallest on the right. Both are infinite if no
         threshold beats the best single class; all rows are then on the left.
@@ -384,14 +349,8 @@ def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, 
     ----------
     columns : (n_columns, n) float64
         Standardized columns.
-    subsets : (n_subsets, dim) int64
-    y : (n,) int64
-    weight : (n,) float64
-    n_classes : int
     present : (n_classes,) bool
         Whether each class has rows; the others are never predicted.
-    C : float
-    is_logistic : bool
     coef : (n_subsets, n_classes, dim + 1) float64, filled in
         Weights and intercept of each class. With two classes the first is minus the second.
     """

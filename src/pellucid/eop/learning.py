@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -12,10 +12,9 @@ import numpy as np
 from pellucid._utils.progress import Interrupt, Progress
 from pellucid.eop.base_classifiers import BaseClassifier, ConstantBase, FittedClassifier
 from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
-from pellucid.eop.problem import ProjectionView, RegionProblem, is_error_allowed
+from pellucid.eop.problem import ProjectionView, RegionProblem
 from pellucid.eop.projections import scan_classes, scan_projections
 from pellucid.regions.levels import Level, project
-from pellucid.regions.shapes import Regions
 
 MIN_ROWS = 3
 """Rows that a region of the rarest class needs at least."""
@@ -47,41 +46,30 @@ class Settings:
         return self.max_error if self.is_strict else max(self.max_error, 0.5)
 
 
+def _no_rows() -> np.ndarray:
+    return np.empty(0, dtype=np.int64)
+
+
 @dataclass
 class LearningResult:
-    """Levels and the assignment of training rows to them.
-
-    Attributes
-    ----------
-    levels : list of Level
-    history : list of Calibration
-    uncovered : ndarray of int
-        Indices of the rows in no region.
-    level, region : ndarray of int
-        Level and region that contain each row; -1 for uncovered rows.
-    uncovered_answer : ndarray of int
-        Predicted class of the level with the highest leave-one-out score of the row; -1 without
-        nonparametric regions.
-    n_tried, n_skipped : int
-        Number of projections tried, over all levels, and of those on which the base classifier
-        could not be fitted.
-    is_interrupted : bool
-        Whether Ctrl-C stopped the search.
-    is_exhausted : bool
-        Whether the search stopped because all training rows were covered or `max_levels` was
-        reached.
-    """
+    """Levels and the assignment of training rows to them."""
 
     levels: list[Level] = field(default_factory=list)
     history: list[Calibration] = field(default_factory=list)
-    uncovered: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    level: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    region: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    uncovered_answer: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    uncovered: np.ndarray = field(default_factory=_no_rows)
+    """Indices of the rows in no region."""
+    level: np.ndarray = field(default_factory=_no_rows)
+    region: np.ndarray = field(default_factory=_no_rows)
+    """Level and region that contain each row; -1 for uncovered rows."""
+    uncovered_answer: np.ndarray = field(default_factory=_no_rows)
+    """Predicted class of the level with the highest leave-one-out score of the row; -1 without
+    nonparametric regions."""
     n_tried: int = 0
     n_skipped: int = 0
+    """Projections, over all levels, on which the base classifier could not be fitted."""
     is_interrupted: bool = False
     is_exhausted: bool = False
+    """Whether all training rows were covered or `max_levels` was reached."""
 
 
 class ProjectionCandidate(NamedTuple):
@@ -92,26 +80,33 @@ class ProjectionCandidate(NamedTuple):
     held_answers: np.ndarray
     view: ProjectionView
 
+    @property
+    def answers(self) -> np.ndarray:
+        """Predictions for the training rows, then for the held-out rows."""
+        return np.concatenate([self.fitted.answers, self.held_answers])
+
 
 class Learner:
-    """Base class of the level search.
+    """Base class of the level search, on training rows (`fitted`) and held-out rows.
 
-    Parameters
-    ----------
-    problem : RegionProblem
-    base : BaseClassifier
-    finders : (Finder, Finder)
-        Search for regions, in general and in projections with a column of zeros and ones.
-    subsets : list of ndarray of shape (n_subsets, size)
-        Projections by size.
-    fitted, held : ndarray of int
-        Indices of the training rows and of the held-out rows.
-    settings : Settings
-    progress : Progress
-    random : RandomState
+    `finders` search for regions in general, and in projections with a column of zeros and ones.
+    `subsets` are the projections, one array per size.
     """
 
+    problem: RegionProblem
+    base: BaseClassifier
+    finders: tuple[Finder, Finder]
+    subsets: list[np.ndarray]
+    settings: Settings
+    progress: Progress
+    random: np.random.RandomState
+    total: int
+    fitted_total: int
+    held_total: int
+    learned: LearningResult
     interrupt: Interrupt
+    rows: np.ndarray
+    held: np.ndarray
 
     def __init__(
         self,
@@ -163,95 +158,6 @@ class Learner:
     def all_rows(self) -> np.ndarray:
         """Training and held-out rows, those that levels cover too."""
         return np.sort(np.concatenate([self._all_rows, self._all_held]))
-
-    def keep(self, position: np.ndarray) -> None:
-        """Keep only some regions, and assign the rows to the levels again.
-
-        Regions with less than the required purity among the rows that they then get are removed
-        too.
-
-        Parameters
-        ----------
-        position : ndarray of shape (n_kept, 2), int
-            Level and region of those to keep.
-        """
-        learned = self.learned
-        levels = learned.levels
-        kept = [np.sort(position[position[:, 0] == i, 1]) for i in range(len(levels))]
-        if all(len(k) == len(level.regions) for k, level in zip(kept, levels)):
-            return
-        self._assign_again(levels, kept)
-
-    def replace_regions(self, regions: Sequence[tuple[int, Regions]]) -> None:
-        """Replace all levels, each by one region, and assign the rows to the levels again.
-
-        Parameters
-        ----------
-        regions : sequence of (int, Regions)
-            Index of the present level that a region comes from, and the region.
-        """
-        learned = self.learned
-        used = [step for step in learned.history if step.is_used]
-        others = [step for step in learned.history if not step.is_used]
-        levels = [replace(learned.levels[source], regions=found) for source, found in regions]
-        steps = [replace(used[source], before=found, after=found) for source, found in regions]
-        learned.history = [*others, *steps]
-        self._assign_again(levels, [np.arange(len(found)) for _, found in regions])
-
-    def _assign_again(self, levels: list[Level], kept: list[np.ndarray]) -> None:
-        """Assign the rows to the levels, of which some regions are kept."""
-        learned = self.learned
-        used = [step for step in learned.history if step.is_used]
-        others = [step for step in learned.history if not step.is_used]
-        while True:
-            self.rows, self.held = self._all_rows, self._all_held
-            learned.levels, learned.history = [], list(others)
-            learned.level[:] = learned.region[:] = -1
-            origin: list[int] = []
-            for index, (level, regions) in enumerate(zip(levels, kept)):
-                if len(regions) and len(self.rows):
-                    self._add_again(level, regions, used[index])
-                    origin += [index] * (len(learned.levels) - len(origin))
-            impure = [
-                (index, region)
-                for index, level in zip(origin, learned.levels)
-                for region in np.flatnonzero(self._is_impure(level.counts))
-            ]
-            if not impure:
-                break
-            for index, region in reversed(impure):
-                kept[index] = np.delete(kept[index], region)
-        learned.uncovered = np.sort(np.concatenate([self.rows, self.held]))
-
-    def _add_again(self, level: Level, regions: np.ndarray, step: Calibration) -> None:
-        """Append a level of an earlier search with some of its regions."""
-        after = level.regions
-        if len(regions) < len(after):
-            after = after.take(regions)
-        P = project(self.problem.X, level.features, self.rows)
-        fitted = FittedClassifier(level.classifier, level.classifier.predict(P))
-        candidate = self._view(level.features, fitted)
-        which = after.which(candidate.view.P)
-        if not (which >= 0).any():
-            return
-        held_which = after.which(candidate.view.held_P)
-        found = RegionSearchResult(
-            step.before,
-            after,
-            which,
-            held_which,
-            step.deleted,
-            step.held_out_rows,
-            step.held_out_error,
-        )
-        self._add(candidate, found, level.max_error)
-
-    def _is_impure(self, counts: np.ndarray) -> np.ndarray:
-        """Whether each region has a class with a lower purity than allowed."""
-        total = counts.sum(axis=2)
-        correct = np.diagonal(counts, axis1=1, axis2=2)
-        allowed = is_error_allowed(total - correct, total, self.settings.purity_limit)
-        return ~allowed.all(axis=1)
 
     def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
         """Candidate, regions and ε of the next level, or None if none is found."""
@@ -387,13 +293,12 @@ class Learner:
         self._record(candidate, found, max_error, is_used=True)
         problem, view = self.problem, candidate.view
         inside, held_inside = found.which >= 0, found.held_which >= 0
-        covered = np.concatenate([self.rows[inside], self.held[held_inside]])
-        region = np.concatenate([found.which[inside], found.held_which[held_inside]])
-        answers = np.concatenate(
-            [candidate.fitted.answers[inside], candidate.held_answers[held_inside]]
-        )
+        reached = np.concatenate([self.rows, self.held])
+        is_covered = found.all_which >= 0
+        covered, region = reached[is_covered], found.all_which[is_covered]
         counts = np.zeros((len(found.after), problem.n_classes, problem.n_classes))
-        np.add.at(counts, (region, answers, problem.y[covered]), problem.weight(covered))
+        groups = region, candidate.answers[is_covered], problem.y[covered]
+        np.add.at(counts, groups, problem.weight(covered))
         self.learned.level[covered] = len(self.learned.levels)
         self.learned.region[covered] = region
         self.learned.levels.append(
@@ -408,7 +313,7 @@ class Learner:
                 ),
                 coverage=problem.total(covered) / self.total,
                 n_samples=len(covered),
-                reached=np.sort(np.concatenate([self.rows, self.held])),
+                reached=np.sort(reached),
                 covered=np.sort(covered),
                 counts=counts,
             )

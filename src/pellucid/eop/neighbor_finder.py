@@ -87,7 +87,6 @@ class NeighborRegion(Regions):
         return np.where(self.score(P) >= self.threshold, 0, -1)
 
     def take(self, kept: np.ndarray) -> NeighborRegion:
-        """See `Regions.take`."""
         return self if len(kept) else self.with_threshold(np.inf)
 
     def with_threshold(self, threshold: float) -> NeighborRegion:
@@ -105,7 +104,6 @@ class NeighborRegion(Regions):
         return neighbors.min(axis=1), neighbors.max(axis=1)
 
     def describe(self, names: Sequence[str]) -> list[str]:
-        """See `Regions.describe`."""
         if not len(self):
             return []
         columns = names[0] if len(names) == 1 else f"({', '.join(names)})"
@@ -163,7 +161,6 @@ class NeighborFinder(Finder):
     def find(
         self, view: ProjectionView, max_error: float, held_max_error: float, seed: int
     ) -> RegionSearchResult:
-        """See `Finder.find`."""
         m = self._n_neighbors(max_error)
         weight, min_score = view.units / view.units_per_weight, 1 - max_error
         before = NeighborRegion(view.P, view.correct, weight, view.scale, m, min_score)
@@ -171,8 +168,7 @@ class NeighborFinder(Finder):
             which = np.where(before.scores >= min_score, 0, -1)
             return RegionSearchResult(before, before, which, np.empty(0, dtype=np.int64))
         points = np.concatenate([view.P, view.held_P])
-        correct = np.concatenate([view.correct, view.held_correct])
-        units = np.concatenate([view.units, view.held_units])
+        correct, units = view.all_correct, view.all_units
         weight = units / view.units_per_weight
         after = NeighborRegion(points, correct, weight, view.scale, m, min_score)
         n = len(view.P)

@@ -14,22 +14,8 @@ class DistinctRows:
 
     Identical rows are merged into one point, and a row of weight w counts as w neighbors. If only
     part of a point's weight is needed, all its rows contribute proportionally. The result
-    therefore does not depend on the order of identical rows.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, dim)
-        Scaled rows.
-    weight : ndarray of shape (n,)
-
-    Attributes
-    ----------
-    points : ndarray of shape (n_points, dim)
-        Distinct rows, in lexicographic order.
-    of_row : ndarray of shape (n,), int
-        Index of the point of each row.
-    total : ndarray of shape (n_points,)
-        Weight of each point.
+    therefore does not depend on the order of identical rows. `points` are the distinct rows in
+    lexicographic order, `of_row` is the point of each row, and `total` the weight of each point.
     """
 
     of_row: np.ndarray
@@ -50,16 +36,7 @@ class DistinctRows:
         self._tree = KDTree(self.points)
 
     def sum_by_point(self, indicators: np.ndarray) -> np.ndarray:
-        """Weight per point of the rows for which each indicator is true.
-
-        Parameters
-        ----------
-        indicators : ndarray of shape (n, n_indicators), bool
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_indicators)
-        """
+        """Weight per point of the rows for which each indicator, a column, is true."""
         sums = [np.bincount(self.of_row, weights=self.weight * column) for column in indicators.T]
         return np.column_stack(sums)
 
@@ -96,11 +73,7 @@ def safe_divide(part: np.ndarray, total: np.ndarray) -> np.ndarray:
 class KNNClassifier:
     """Predicts the class with the largest weight among the nearest rows; ties go to the lowest.
 
-    Attributes
-    ----------
-    n_neighbors : int
-    scale : ndarray of shape (dim,)
-        Columns are divided by these values before distances are computed.
+    Columns are divided by `scale` before distances are computed.
     """
 
     scale: np.ndarray

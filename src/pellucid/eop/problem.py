@@ -65,17 +65,7 @@ def hold_out(
 
 
 class RegionProblem:
-    """Training rows with classes and weights.
-
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), int64
-        Class indices.
-    n_classes : int
-    weights : Weights
-    pool : ThreadPool
-    """
+    """Training rows (an array or a CSC matrix) with class indices and weights."""
 
     X: Any
     y: np.ndarray
@@ -175,28 +165,7 @@ class RegionProblem:
 class ProjectionView:
     """Input of the region search: projected rows and whether they are correctly classified.
 
-    Attributes
-    ----------
-    P : ndarray of shape (n, dim)
-        Training rows in the columns of the projection.
-    correct : ndarray of shape (n,), bool
-        Whether the classifier predicts the true class of each row.
-    units : ndarray of shape (n,), int64
-        Row weights in units.
-    held_P, held_correct, held_units : ndarray
-        The same for the held-out rows; empty without held-out rows.
-    scale : ndarray of shape (dim,)
-        Columns are divided by these values before distances are computed.
-    units_per_weight : float
-        Units in a weight of 1.
-    min_units : float
-        Minimum weight of a region in units (α times the weight of its class).
-    facet_units : float
-        Weight, in units, by which each inequality of a region has to increase its surplus.
-    max_regions : int
-        Maximum number of regions.
-    max_required_rows : float
-        A region needs ⌈1 / ε⌉ rows, but never more than this number.
+    Weights are integers; `units_per_weight` of them are a weight of 1. Held-out rows may be none.
     """
 
     P: np.ndarray
@@ -206,11 +175,15 @@ class ProjectionView:
     held_correct: np.ndarray
     held_units: np.ndarray
     scale: np.ndarray
+    """Columns are divided by these values before distances are computed."""
     units_per_weight: float
     min_units: float = 0.0
+    """Minimum weight of a region (α times the weight of its class)."""
     facet_units: float = 0.0
+    """Weight by which each inequality of a region has to increase its surplus."""
     max_regions: int = 20
     max_required_rows: float = np.inf
+    """A region needs ⌈1 / ε⌉ rows, but never more than this number."""
 
     def without_held_out(self) -> ProjectionView:
         """The same view without held-out rows."""
@@ -221,6 +194,16 @@ class ProjectionView:
             held_correct=self.held_correct[none],
             held_units=self.held_units[none],
         )
+
+    @property
+    def all_units(self) -> np.ndarray:
+        """Weights of the training rows, then of the held-out rows."""
+        return np.concatenate([self.units, self.held_units])
+
+    @property
+    def all_correct(self) -> np.ndarray:
+        """Whether training rows, then held-out rows, are correctly classified."""
+        return np.concatenate([self.correct, self.held_correct])
 
     @property
     def has_held_out(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import comb
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,23 +40,10 @@ def list_projections(
     projections: str | int,
     random: np.random.RandomState,
 ) -> list[np.ndarray]:
-    """Subsets of the columns, by size.
+    """Subsets of at most `max_dim` columns: one array per size, in lexicographic order.
 
-    Parameters
-    ----------
-    features : ndarray of int
-        Columns to choose from.
-    max_dim : int
-        Maximum number of columns in a subset.
-    projections : "all" or int
-        All subsets, or the number of subsets to draw at random. The number is divided evenly
-        among the sizes, as far as there are enough subsets of each size.
-    random : RandomState
-
-    Returns
-    -------
-    list of ndarray of shape (n_subsets, size), int64
-        One array per size 1, 2, ..., in lexicographic order.
+    `projections` is "all", or the number of subsets to draw at random. The number is divided
+    evenly among the sizes, as far as there are enough subsets of each size.
     """
     sizes = range(1, min(max_dim, len(features)) + 1)
     counts = [comb(len(features), size) for size in sizes]
@@ -99,23 +87,15 @@ def _draw(n: int, size: int, quota: int, count: int, random: np.random.RandomSta
 
 @dataclass(frozen=True)
 class Scan:
-    """Scores of all projections.
-
-    Attributes
-    ----------
-    subsets : list of ndarray of shape (n_subsets, size)
-        Projections, one array per size.
-    error : list of ndarray
-        Error rate of the classifier; infinite where it could not be fitted.
-    potential : list of ndarray of shape (n_max_errors, n_subsets)
-        Estimated coverage of regions for each ε: the sum over the cells of a coarse grid of
-        max(0, C - (1 - ε) / ε · W) as a fraction of the total weight, where C and W are the
-        weights of the correctly and of the wrongly classified rows in a cell.
-    """
+    """Scores of all projections, one array per size."""
 
     subsets: list[np.ndarray]
     error: list[np.ndarray]
+    """Error rate of the classifier; infinite where it could not be fitted."""
     potential: list[np.ndarray]
+    """Estimated coverage of regions for each ε (rows of the arrays): the sum over the cells of a
+    coarse grid of max(0, C - (1 - ε) / ε · W) as a fraction of the total weight, where C and W are
+    the weights of the correctly and of the wrongly classified rows in a cell."""
 
     @property
     def n_failed(self) -> int:
@@ -127,15 +107,8 @@ class Scan:
     ) -> Iterator[tuple[tuple[int, ...]]]:
         """Projections, best first. Ties go to fewer columns, then to earlier columns.
 
-        Parameters
-        ----------
-        penalty : float
-            Penalty per column (η).
-        choose : {"error", "coverage", "both"}
-            Rank by error, then potential; by potential, then error; or alternate between both
-            rankings.
-        max_error_index : int
-            Index of the value of ε whose potential is used.
+        Each column adds the penalty η. `choose` is "error" (by error, then potential), "coverage"
+        (by potential, then error) or "both" (alternate between both rankings).
         """
         if choose == "both":
             rankings = [
@@ -161,19 +134,7 @@ def scan_projections(
     max_errors: Sequence[float],
     should_stop: Callable[[], bool],
 ) -> Scan | None:
-    """Fit the base classifier on every projection and score it; None if it was stopped.
-
-    Parameters
-    ----------
-    base : BaseClassifier
-    rows : ndarray of int
-        Rows to fit on.
-    subsets : list of ndarray of shape (n_subsets, size)
-    max_errors : sequence of float
-        Values of ε for which the potential is computed.
-    should_stop : callable
-        Called before each task; returns whether to stop.
-    """
+    """Fit the base classifier on every projection and score it; None if it was stopped."""
     from pellucid.eop.kernels import score_projections
 
     problem = base.problem
@@ -211,21 +172,14 @@ def scan_projections(
 
 @dataclass(frozen=True)
 class ClassScan:
-    """Surplus of the best box for each projection and class.
-
-    Attributes
-    ----------
-    subsets : list of ndarray of shape (n_subsets, size)
-        Projections, one array per size.
-    surplus : list of ndarray of shape (n_subsets, n_classes)
-        C - (1 - ε) / ε · W of the best box, as a fraction of the weight of all training rows,
-        where C and W are the weights of the rows of the class and of other rows inside.
-    """
+    """Surplus of the best box for each projection and class, one array per size."""
 
     subsets: list[np.ndarray]
     surplus: list[np.ndarray]
+    """C - (1 - ε) / ε · W of the best box, as a fraction of the weight of all training rows, where
+    C and W are the weights of the rows of the class and of other rows inside."""
 
-    n_failed = 0
+    n_failed: ClassVar[int] = 0
     """No classifier is fitted."""
 
     def best_projections(self, penalty: float, n: int) -> list[np.ndarray]:
@@ -261,18 +215,7 @@ def scan_classes(
 ) -> ClassScan | None:
     """Find the best box on a coarse grid for every projection and class; None if it was stopped.
 
-    Parameters
-    ----------
-    problem : RegionProblem
-    rows : ndarray of int
-        Rows that no level covers yet.
-    subsets : list of ndarray of shape (n_subsets, size)
-    max_error : float
-        ε.
-    total : int
-        Weight of all training rows, in units.
-    should_stop : callable
-        Called before each task; returns whether to stop.
+    `total` is the weight of all training rows, in units.
     """
     from pellucid.eop.kernels import best_class_boxes
 

@@ -23,39 +23,25 @@ _MAX_SWEEPS = 2
 class FlatList:
     """All regions of a decision list, in order, on some rows.
 
-    Attributes
-    ----------
-    position : ndarray of shape (n_regions, 2), int
-        Level and region within the level.
-    inside : ndarray of shape (n_regions, n), bool
-        Whether each region contains each row, whatever earlier regions contain.
-    answer : ndarray of shape (n_regions, n), int
-        Class that the classifier of the level predicts.
-    n_facets : ndarray of shape (n_regions,), int
-        Number of inequalities of each region.
-    y, units : ndarray of shape (n,), int
-        Classes and weights of the rows.
-    n_classes : int
-    has_default : bool
-        Whether rows in no region get their most frequent class; otherwise they count as wrong.
+    Arrays have one row per region, and `inside` and `answer` one column per row.
     """
 
     position: np.ndarray
+    """Level, and region within the level."""
     inside: np.ndarray
+    """Whether each region contains each row, whatever earlier regions contain."""
     answer: np.ndarray
+    """Class that the classifier of the level predicts."""
     n_facets: np.ndarray
     y: np.ndarray
     units: np.ndarray
     n_classes: int
     has_default: bool = True
+    """Whether rows in no region get their most frequent class; otherwise they count as wrong."""
 
     @classmethod
     def of(
-        cls,
-        levels: Sequence[Level],
-        problem: RegionProblem,
-        rows: np.ndarray,
-        has_default: bool = True,
+        cls, levels: Sequence[Level], problem: RegionProblem, rows: np.ndarray, has_default: bool
     ) -> FlatList:
         """Evaluate all regions on the given rows."""
         position, inside, answer, n_facets = [], [], [], []
@@ -80,18 +66,11 @@ class FlatList:
         )
 
     def pruned(self, facet_units: float, kept: np.ndarray | None = None) -> np.ndarray:
-        """Indices of the regions that remain after pruning.
+        """Indices of the regions that remain after pruning, of all or of those in `kept`.
 
         The region whose removal saves the most is removed, until no removal saves anything. A
         removal saves `facet_units` per inequality, and costs the weight of the rows that are then
         classified wrongly instead of correctly.
-
-        Parameters
-        ----------
-        facet_units : float
-            Weight per inequality, in units.
-        kept : ndarray of int, optional
-            Regions to start from. Default: all.
         """
         kept = np.arange(len(self.position)) if kept is None else kept
         while len(kept):
@@ -151,29 +130,15 @@ class FlatList:
 
 @dataclass(frozen=True)
 class ListBox:
-    """A box of a decision list and the class that it predicts.
-
-    Attributes
-    ----------
-    features : tuple of int
-        Columns of the projection.
-    answer : int
-        Class that the box predicts.
-    box : Regions
-        One box.
-    inside : ndarray of shape (n_rows,), bool
-        Which rows it contains, whatever earlier boxes contain.
-    source : int
-        Index of the level that it comes from.
-    n_facets : int
-        Number of inequalities.
-    """
+    """A box of a decision list and the class that it predicts."""
 
     features: tuple[int, ...]
     answer: int
     box: Regions
     inside: np.ndarray
+    """Which rows it contains, whatever earlier boxes contain."""
     source: int
+    """Index of the level that it comes from."""
     n_facets: int
 
 
@@ -187,16 +152,8 @@ class ListOptimizer:
     found by the same search as before, with these gains. Rows that gain nothing count an eighth,
     positive if they are of the class of the box, so that its ends lie where its class ends.
 
-    Parameters
-    ----------
-    problem : RegionProblem
-    rows : ndarray of int
-        Training rows.
-    finder : BoxFinder
-    min_support : float
-        α: fraction of the rows of the class that no earlier box contains, or number of rows.
-    purity_limit : float
-        Largest error of a box.
+    A box needs the fraction (or number) `min_support` of the rows of its class that no earlier box
+    contains. Its error is at most `purity_limit`.
     """
 
     def __init__(
@@ -227,17 +184,7 @@ class ListOptimizer:
     def path(
         self, boxes: list[ListBox], penalties: Sequence[float], should_stop: Callable[[], bool]
     ) -> list[list[ListBox]]:
-        """The list after each η, in ascending order: prune it, then optimize each box.
-
-        Parameters
-        ----------
-        boxes : list of ListBox
-            The list to start from.
-        penalties : sequence of float
-            Values of η.
-        should_stop : callable
-            Called before each η; returns whether to stop.
-        """
+        """The list after each η, in ascending order: prune it, then optimize each box."""
         found = []
         for penalty in penalties:
             if not should_stop():
@@ -251,11 +198,7 @@ class ListOptimizer:
         """Answers of the list for other rows of the problem."""
         X = self.problem.X
         inside = [box.box.contains(project(X, box.features, rows)) for box in boxes]
-        return answers_of(boxes, self.default(boxes), inside, len(rows))[0]
-
-    def default(self, boxes: list[ListBox]) -> int:
-        """The most frequent class of the rows in no box; of all rows, if there are none."""
-        return self._flat(boxes).default(np.arange(len(boxes)))
+        return self._answers(boxes, inside, len(rows))[0]
 
     def _flat(self, boxes: list[ListBox]) -> FlatList:
         shape = len(boxes), len(self.rows)
@@ -270,13 +213,24 @@ class ListOptimizer:
             self.problem.n_classes,
         )
 
-    def _answers(self, boxes: list[ListBox]) -> list[np.ndarray]:
-        """Answers for the training rows; see `answers_of`."""
-        inside = [box.inside for box in boxes]
-        return answers_of(boxes, self.default(boxes), inside, len(self.y))
+    def _answers(
+        self, boxes: list[ListBox], inside: list[np.ndarray], n_rows: int
+    ) -> list[np.ndarray]:
+        """Answers of the whole list, of the list without its first box, and so on.
+
+        `inside` says which rows each box contains. Rows in no box get the most frequent class of
+        such training rows.
+        """
+        found = [np.full(n_rows, self._flat(boxes).default(np.arange(len(boxes))))]
+        for box, contained in zip(reversed(boxes), reversed(inside)):
+            found.append(np.where(contained, box.answer, found[-1]))
+        return found[::-1]
+
+    def _training_answers(self, boxes: list[ListBox]) -> list[np.ndarray]:
+        return self._answers(boxes, [box.inside for box in boxes], len(self.y))
 
     def _objective(self, boxes: list[ListBox], facet_units: float) -> float:
-        correct = self.units[self._answers(boxes)[0] == self.y].sum()
+        correct = self.units[self._training_answers(boxes)[0] == self.y].sum()
         return float(correct) - facet_units * sum(box.n_facets for box in boxes)
 
     def _optimize(self, boxes: list[ListBox], facet_units: float) -> list[ListBox]:
@@ -292,7 +246,7 @@ class ListOptimizer:
 
     def _sweep(self, boxes: list[ListBox], facet_units: float) -> list[ListBox]:
         """Optimize each box in turn, given the new earlier boxes and the old later ones."""
-        later = self._answers(boxes)
+        later = self._training_answers(boxes)
         reached = np.ones(len(self.rows), dtype=bool)
         kept = []
         for box, rest in zip(boxes, later[1:]):
@@ -345,23 +299,3 @@ class ListOptimizer:
         least = support * (int(units[is_class].sum()) if support < 1 else per_weight)
         is_pure = is_error_allowed(total - correct, total, self._purity_limit)
         return correct > 0 and correct >= least and bool(is_pure)
-
-
-def answers_of(
-    boxes: Sequence[ListBox], default: int, inside: Sequence[np.ndarray], n_rows: int
-) -> list[np.ndarray]:
-    """Answers of the whole list, of the list without its first box, and so on.
-
-    Parameters
-    ----------
-    boxes : sequence of ListBox
-    default : int
-        Class of the rows in no box.
-    inside : sequence of ndarray of shape (n_rows,), bool
-        Which rows each box contains.
-    n_rows : int
-    """
-    found = [np.full(n_rows, default)]
-    for box, contained in zip(reversed(boxes), reversed(inside)):
-        found.append(np.where(contained, box.answer, found[-1]))
-    return found[::-1]

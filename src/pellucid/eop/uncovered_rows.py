@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import say
-from pellucid.eop.problem import RegionProblem
-from pellucid.regions.levels import Level, LevelAnswers, project
+from pellucid.regions.levels import Level, project
 
 
 @dataclass(frozen=True)
@@ -77,21 +76,9 @@ def describe_classes(names: Sequence[Any], limit: int | None = 3) -> str:
 def closest_level(
     levels: Sequence[Level], X: Any, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the level at which each row has the highest score.
+    """The level at which each row has the highest score, and the class that it predicts.
 
-    Parameters
-    ----------
-    levels : sequence of Level
-        At least one, with nonparametric regions.
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    rows : ndarray of int
-        Rows in no region.
-
-    Returns
-    -------
-    level, answer : ndarray of shape (len(rows),), int
-        Index of the level, and of the class that its classifier predicts. Ties go to the first
-        level.
+    All levels have nonparametric regions. Ties go to the first level.
     """
     best = np.full(len(rows), -1.0)
     closest, answer = np.zeros((2, len(rows)), dtype=np.int64)
@@ -103,33 +90,3 @@ def closest_level(
         best[better], closest[better] = score[better], index
         answer[better] = level.classifier.predict(P)[better]
     return closest, answer
-
-
-def answer_all(
-    levels: Sequence[Level], X: Any, found: LevelAnswers, answer: int | None
-) -> np.ndarray:
-    """Predicted class of every row, including those in no region.
-
-    Parameters
-    ----------
-    levels : sequence of Level
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    found : LevelAnswers
-        Predictions of the levels.
-    answer : int or None
-        Class index for all rows in no region; None uses the closest level of each row.
-    """
-    uncovered = np.flatnonzero(found.level < 0)
-    answers = found.answer.copy()
-    answers[uncovered] = closest_level(levels, X, uncovered)[1] if answer is None else answer
-    return answers
-
-
-def count_uncovered_answers(
-    problem: RegionProblem, rows: np.ndarray, answer: np.ndarray
-) -> np.ndarray:
-    """Weight of the given rows by predicted and true class; rows with answer -1 are ignored."""
-    answered = rows[answer[rows] >= 0]
-    counts = np.zeros((problem.n_classes, problem.n_classes))
-    np.add.at(counts, (answer[answered], problem.y[answered]), problem.weight(answered))
-    return counts

@@ -14,7 +14,6 @@ from pellucid.explanation.mixins import RegionExportMixin
 from pellucid.regions.answer_regions import (
     AnswerRegion,
     answer_regions,
-    has_fractional_weights,
     region_text,
 )
 from pellucid.regions.classifiers import Stump
@@ -22,7 +21,8 @@ from pellucid.regions.levels import LevelAnswers, ListLevel, find_answers
 from pellucid.regions.words import with_formats
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
-from pellucid.tree import LEAF, ThresholdTree
+from pellucid.tree import ThresholdTree
+from pellucid.tree.builder import TreeBuilder
 
 NOWHERE = "in no region"
 """Text for rows that no region contains."""
@@ -177,19 +177,9 @@ class RegionList(RegionExportMixin):
         list of AnswerRegion
             The parts of the regions.
         """
-        has_weights = has_fractional_weights(self.levels_)
-        return [
-            piece
-            for index, level in enumerate(self.levels_)
-            for piece in answer_regions(
-                index,
-                level,
-                self.names_,
-                self.classes_,
-                self.total_ or 1.0,
-                has_weights=has_weights,
-            )
-        ]
+        total = self.total_ or 1.0
+        by_level = answer_regions(self.levels_, self.names_, self.classes_, total)
+        return [piece for pieces in by_level for piece in pieces]
 
     def _answers(self, X: Any) -> LevelAnswers:
         encoded = self._inputs.read(X)
@@ -309,21 +299,7 @@ def _finite(classifier: Any) -> Any:
 
 def _tree_of(features: list[int], n_features: int) -> ThresholdTree:
     """A tree that splits on the given columns once: `InputColumns` reads the columns of a tree."""
-    n = 2 * len(features) + 1
-    is_leaf = np.arange(n) % 2 == 1
-    is_leaf[-1] = True
-    inner = np.flatnonzero(~is_leaf)
-    arrays = {
-        name: np.full(n, LEAF, dtype=np.intp)
-        for name in ("feature", "children_left", "children_right", "cluster")
-    }
-    arrays["feature"][inner] = features
-    arrays["children_left"][inner], arrays["children_right"][inner] = inner + 1, inner + 2
-    arrays["cluster"][is_leaf] = 0
-    return ThresholdTree(
-        n_features=n_features,
-        threshold=np.where(is_leaf, np.nan, 0.0),
-        n_node_samples=np.zeros(n, dtype=np.intp),
-        weighted_n_node_samples=np.zeros(n),
-        **arrays,
-    )
+    builder, node = TreeBuilder(n_features), 0
+    for feature in features:
+        node = builder.split(node, feature=feature, threshold=0.0)[1]
+    return builder.build()

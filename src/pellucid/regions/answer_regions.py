@@ -110,27 +110,18 @@ def describe_support(support: float, has_weights: bool) -> str:
     return say("rows", n=round(support) if support == round(support) else support)
 
 
-def has_fractional_weights(levels: Sequence[ListLevel]) -> bool:
-    """Whether the training rows in any level have fractional weights."""
-    return any((level.counts != np.rint(level.counts)).any() for level in levels)
-
-
 def answer_regions(
-    index: int,
-    level: ListLevel,
+    levels: Sequence[ListLevel],
     names: Sequence[str | Indicator],
     classes: np.ndarray,
     total: float,
     unit: float = 1.0,
-    has_weights: bool = False,
-) -> list[AnswerRegion]:
-    """The regions of a level, each divided by predicted class.
+) -> list[list[AnswerRegion]]:
+    """The regions of each level, each divided by predicted class.
 
     Parameters
     ----------
-    index : int
-        Index of the level.
-    level : ListLevel
+    levels : sequence of ListLevel
     names : sequence of str or Indicator
         Descriptions of all columns.
     classes : ndarray
@@ -138,54 +129,62 @@ def answer_regions(
         Weight of all training rows.
     unit : float
         Weight, as given by the user, that counts as 1.
-    has_weights : bool
-        Whether weights are fractional.
     """
-    described = [names[f] for f in level.features]
-    columns = column_texts(described)
-    regions, classifier = level.regions, level.classifier
-    pieces = []
-    for region, text in enumerate(regions.texts(described)):
-        weight = level.counts[region].sum(axis=1)
-        is_box = regions.box_bounds(region) is not None
-        for answer in np.argsort(-weight, kind="stable").tolist():
-            if weight[answer] == 0:
-                continue
-            where, condition = text, ""
-            bounds: Bounds = {}
-            n_inequalities = int(regions.n_facets[region])
-            if is_box:
-                ends = level.ends(region, answer)
-                bounds = dict(zip(columns, zip(*(end.tolist() for end in ends))))
-                n_inequalities = int(np.isfinite(ends).sum())
-            if is_box and isinstance(classifier, Stump):
-                where = describe_box(*ends, described)
-            elif np.count_nonzero(weight) > 1:
-                condition = _classifier_condition(classifier, answer, columns, classes)
-            pieces.append(
+    has_weights = unit != 1.0 or any((e.counts != np.rint(e.counts)).any() for e in levels)
+    found = []
+    for index, level in enumerate(levels):
+        described = [names[f] for f in level.features]
+        pieces = []
+        for region, text in enumerate(level.regions.texts(described)):
+            weight = level.counts[region].sum(axis=1)
+            is_divided = int(np.count_nonzero(weight)) > 1
+            pieces += [
                 AnswerRegion(
                     level=index,
                     region=region,
                     answer=classes[answer],
                     features=level.features,
-                    where=where,
-                    condition=condition,
-                    bounds=bounds,
+                    **_describe_part(level, region, answer, text, is_divided, described, classes),
                     support=float(weight[answer] * unit),
                     share=float(weight[answer] / total),
                     purity=float(level.counts[region, answer, answer] / weight[answer]),
                     has_weights=has_weights,
-                    n_inequalities=n_inequalities + bool(condition),
                 )
-            )
-    return pieces
+                for answer in np.argsort(-weight, kind="stable").tolist()
+                if weight[answer] != 0
+            ]
+        found.append(pieces)
+    return found
 
 
-def _classifier_condition(
-    classifier: Any, answer: int, names: list[str], classes: np.ndarray
-) -> str:
-    """Condition under which a classifier predicts a class, as text."""
-    reason = getattr(classifier, "reason", None)
-    if reason is not None:
-        return reason(answer, names, classes)
-    return say("whereClassifier", classifier=type(classifier).__name__, answer=str(classes[answer]))
+def _describe_part(
+    level: ListLevel,
+    region: int,
+    answer: int,
+    text: str,
+    is_divided: bool,
+    described: list[str | Indicator],
+    classes: np.ndarray,
+) -> dict[str, Any]:
+    """Text, bounds and number of inequalities of the part of a region that predicts a class."""
+    columns, classifier = column_texts(described), level.classifier
+    where, condition, bounds = text, "", {}
+    n_inequalities = int(level.regions.n_facets[region])
+    is_box = level.regions.box_bounds(region) is not None
+    if is_box:
+        ends = level.ends(region, answer)
+        bounds = dict(zip(columns, zip(*(end.tolist() for end in ends))))
+        n_inequalities = int(np.isfinite(ends).sum())
+    if is_box and isinstance(classifier, Stump):
+        where = describe_box(*ends, described)
+    elif is_divided and hasattr(classifier, "reason"):
+        condition = classifier.reason(answer, columns, classes)
+    elif is_divided:
+        name = type(classifier).__name__
+        condition = say("whereClassifier", classifier=name, answer=str(classes[answer]))
+    return {
+        "where": where,
+        "condition": condition,
+        "bounds": bounds,
+        "n_inequalities": n_inequalities + bool(condition),
+    }

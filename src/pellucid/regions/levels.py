@@ -142,15 +142,8 @@ def complexity(
     """Expected complexity of a prediction, as defined in the EOP paper.
 
     Nonparametric regions: expected number of neighbors plus 1. Other regions: expected number of
-    regions tested. Each neighbor or region counts once per column that it uses.
-
-    Parameters
-    ----------
-    levels : sequence of ListLevel
-    level, region : ndarray of int
-        Level and region that contain each row; -1 for rows in no region.
-    weight : ndarray
-        Row weights.
+    regions tested. Each neighbor or region counts once per column that it uses. `level` and
+    `region` are those that contain each row, or -1.
     """
     if not levels:
         return 0.0

@@ -245,12 +245,10 @@ class NumericRegions(Regions):
         return len(getattr(self, self.fields[0]))
 
     def take(self, kept: np.ndarray) -> Self:
-        """See `Regions.take`."""
         entries = [self.numbers(i) for i in kept.tolist()]
         return self.of_numbers([e[0] for e in entries], [e[1] for e in entries], self.dim)
 
     def which(self, P: np.ndarray) -> np.ndarray:
-        """See `Regions.which`."""
         region = np.full(len(P), -1, dtype=np.int64)
         for i in range(len(self) - 1, -1, -1):
             region[self._inside(i, P)] = i
@@ -271,7 +269,7 @@ class Boxes(NumericRegions):
     """
 
     kind = "box"
-    fields = ("lower", "upper")
+    fields: tuple[str, ...] = ("lower", "upper")
     lower: np.ndarray
     upper: np.ndarray
     dim: int
@@ -282,22 +280,18 @@ class Boxes(NumericRegions):
 
     @classmethod
     def of_numbers(cls, first: Sequence[Any], second: Sequence[Any], dim: int) -> Self:
-        """See `NumericRegions.of_numbers`."""
         return cls(*(np.array(ends, dtype=float).reshape(-1, dim) for ends in (first, second)))
 
     def _inside(self, region: int, P: np.ndarray) -> np.ndarray:
         return ((self.lower[region] < P) & (self.upper[region] >= P)).all(axis=1)
 
     def describe(self, names: Sequence[str | Indicator]) -> list[str]:
-        """See `Regions.describe`."""
         return [describe_box(low, high, names) for low, high in zip(self.lower, self.upper)]
 
     def texts(self, names: Sequence[str | Indicator]) -> list[str]:
-        """See `Regions.texts`."""
         return self.describe(names)
 
     def box_bounds(self, region: int) -> tuple[np.ndarray, np.ndarray]:
-        """See `Regions.box_bounds`."""
         return self.lower[region].copy(), self.upper[region].copy()
 
     def outlines(self, window: Window) -> list[np.ndarray]:
@@ -305,7 +299,6 @@ class Boxes(NumericRegions):
         return [_corners(low, high, window) for low, high in zip(self.lower, self.upper)]
 
     def with_middle_ends(self, axes: Iterable[int]) -> Boxes:
-        """See `Regions.with_middle_ends`."""
         lower, upper = self.lower.copy(), self.upper.copy()
         for axis in axes:
             for ends in (lower, upper):
@@ -335,7 +328,7 @@ class Polyhedra(NumericRegions):
     """
 
     kind = "polyhedron"
-    fields = ("vertices", "equations")
+    fields: tuple[str, ...] = ("vertices", "equations")
     vertices: list[np.ndarray]
     equations: list[np.ndarray]
     dim: int
@@ -345,7 +338,6 @@ class Polyhedra(NumericRegions):
 
     @classmethod
     def of_numbers(cls, first: Sequence[Any], second: Sequence[Any], dim: int) -> Self:
-        """See `NumericRegions.of_numbers`."""
         return cls(list(first), list(second), dim)
 
     @classmethod
@@ -391,7 +383,6 @@ class Polyhedra(NumericRegions):
         return Polyhedra([vertices], [equations], self.dim)
 
     def describe(self, names: Sequence[str]) -> list[str]:
-        """See `Regions.describe`."""
         texts = []
         for vertices in self.vertices:
             ends = zip(names, vertices.min(axis=0), vertices.max(axis=0))
@@ -436,7 +427,7 @@ class Ellipses(NumericRegions):
     """
 
     kind = "ellipse"
-    fields = ("center", "shape")
+    fields: tuple[str, ...] = ("center", "shape")
     center: np.ndarray
     shape: np.ndarray
     dim: int
@@ -447,7 +438,6 @@ class Ellipses(NumericRegions):
 
     @classmethod
     def of_numbers(cls, first: Sequence[Any], second: Sequence[Any], dim: int) -> Self:
-        """See `NumericRegions.of_numbers`."""
         center, shape = np.array(first, dtype=float), np.array(second, dtype=float)
         return cls(center.reshape(-1, dim), shape.reshape(-1, dim, dim))
 
@@ -460,7 +450,6 @@ class Ellipses(NumericRegions):
         return np.sqrt(np.array([np.diag(np.linalg.inv(shape)) for shape in self.shape]))
 
     def describe(self, names: Sequence[str]) -> list[str]:
-        """See `Regions.describe`."""
         return [
             say(
                 "ellipse",

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from pellucid._utils.notices import UsageError
-from pellucid.methods import BY_WORD
+from pellucid.table_explainer.arguments import CHOICES
 
 NAMES = "A,B,C"
 
@@ -114,7 +114,7 @@ DATA = panel(
         "Scale of numeric columns before clustering: auto (standardized, skewed ones on a "
         "logarithmic scale), standard, robust, log, rank or none. Rules keep the original units.",
         default="auto",
-        words=("auto", "standard", "robust", "log", "rank", "none"),
+        words=CHOICES["scale"],
     ),
     missing=value(
         str,
@@ -123,14 +123,14 @@ DATA = panel(
         "auto drops at most 10% of the rows; otherwise it ignores columns with many gaps, or "
         "fills in the median.",
         default="auto",
-        words=("auto", "drop", "median", "error"),
+        words=CHOICES["missing"],
     ),
     outliers=value(
         str,
         "WHAT",
         "Rows far from all others: auto sets them apart and reports them, keep clusters them.",
         default="auto",
-        words=("auto", "keep"),
+        words=CHOICES["outliers"],
     ),
 )
 EXPLAIN_DATA = panel(
@@ -199,10 +199,10 @@ TREE = panel(
     method=value(
         str,
         "NAME",
-        f"How the tree is built: {', '.join(BY_WORD)}. Default: explainable, which finds the tree "
-        "of lowest cost; with --labels spex, which uses only the labels; with --objective kmedians "
-        "or --polish exshallow. See pellucid compare.",
-        words=tuple(BY_WORD),
+        f"How the tree is built: {', '.join(CHOICES['method'])}. Default: explainable, which finds "
+        "the tree of lowest cost; with --labels spex, which uses only the labels; with --objective "
+        "kmedians or --polish exshallow. See pellucid compare.",
+        words=CHOICES["method"],
     ),
     leaves=value(
         int,

@@ -34,15 +34,8 @@ def write_and_show(
 ) -> None:
     """Write all requested files and show the result.
 
-    Parameters
-    ----------
-    files : OutputFiles
-    steps : sequence of FileStep
-        Files of this command only. SQL and the model are those of all commands.
-    exported : Explanation, RegionList or None
-        What SQL and the model are made of.
-    show : callable
-        Prints the result.
+    `steps` are the files of this command only; SQL and the model of all commands are made of
+    `exported`, an Explanation or a RegionList.
     """
     steps = [
         *steps,

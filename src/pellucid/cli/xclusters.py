@@ -18,14 +18,13 @@ from pellucid._utils.texts import Message, count, percent, say, texts_in
 from pellucid.cli.checks import OutputFiles
 from pellucid.cli.output import show_line, show_measures, show_rules, shown_notices, working
 from pellucid.cli.writing import FileStep, draw, draw_tree, write_and_show
+from pellucid.explanation.explanation import Explanation
+from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import match_names, one_name
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.writing import write_table
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
 from pellucid.xclusters.series_times import find_time_columns, match_columns
-
-MAX_CATEGORIES = 30
-"""A text column with more different values is not chosen to explain clusters."""
 
 DEFAULT_RANGE = (3, 11)
 """Numbers of clusters that are tried, as in the paper."""
@@ -82,17 +81,24 @@ def xclusters(
     `given` are the options of the command; `k` is the range of the number of clusters, None to
     choose it from the number of entities.
     """
-    from pellucid import XClusters
-    from pellucid.explanation.explanation import Explanation
-
     source = read_source(file, reading)
     read = _read_wide if given["time"] is None else _read_long
     found = read(source.table, given, {name: given[name] for name in _SHAPE})
     series = found.series
     key = "entities" if given["coverage"] != "own" else "entitiesOfOwnTimes"
     notice(Message(key, n=len(series), times=f"{len(series.times)}"))
+    model = _fit(found, given, _range(k, len(series)))
+    explanation = Explanation.of(model)
+    steps = _steps(model, explanation, found, given, files, title=Path(source.name).name)
+    write_and_show(files, steps, explanation, lambda: _show(model, found, files.as_json))
+
+
+def _fit(found: EntitySeries, given: Mapping[str, Any], k: tuple[int, int]) -> Any:
+    """The clusters and their tree."""
+    from pellucid import XClusters
+
     model = XClusters(
-        k_range=_range(k, len(series)),
+        k_range=k,
         tree_measure="accuracy",
         trade_off=given["trade_off"],
         tolerance=given["tolerance"],
@@ -101,9 +107,21 @@ def xclusters(
         search=given["search"],
     )
     with working("clusters"):
-        model.fit(series.series, sample_weight=found.weights, explanation=found.explained_by)
-    explanation = Explanation.of(model)
-    decisions = shown_notices()
+        model.fit(found.series.series, sample_weight=found.weights, explanation=found.explained_by)
+    return model
+
+
+def _steps(
+    model: Any,
+    explanation: Explanation,
+    found: EntitySeries,
+    given: Mapping[str, Any],
+    files: OutputFiles,
+    *,
+    title: str,
+) -> list[FileStep]:
+    """The files of the clusters of series."""
+    series, decisions = found.series, shown_notices()
 
     def write_entities(path: Path) -> None:
         write_table(path, series.entities.with_columns(pl.Series("cluster", model.labels_)))
@@ -116,25 +134,17 @@ def xclusters(
 
     def report(path: Path) -> None:
         with texts_in(files.language):
-            noun = say("entityNoun")
+            options = {"rows": say("entityNoun"), "language": files.language, "title": title}
         with replacing(path) as unfinished:
-            model.report(
-                unfinished,
-                found.explained_by,
-                series=series,
-                title=Path(source.name).name,
-                rows=noun,
-                language=files.language,
-                decisions=decisions,
-            )
+            shown = found.explained_by
+            model.report(unfinished, shown, series=series, decisions=decisions, **options)
 
-    steps: list[FileStep] = [
+    return [
         ("the entities with their cluster", files.output, write_entities),
         ("the plot of the tree", files.tree, lambda path: draw_tree(path, explanation)),
         ("the plot of the trends", files.trends, draw_trends),
         ("the report", files.report, report),
     ]
-    write_and_show(files, steps, explanation, lambda: _show(model, found, files.as_json))
 
 
 def _read_long(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> EntitySeries:
@@ -239,10 +249,10 @@ def _usable_columns(entities: pl.DataFrame, names: list[str]) -> list[str]:
         is_category = not column.dtype.is_numeric()
         has_gaps = not is_category and column.is_null().any()
         is_unusable = column.dtype.is_nested() or column.dtype.is_temporal() or has_gaps
-        is_text = is_category and MAX_CATEGORIES < n_different < len(column)
+        is_text = is_category and tuning.MAX_CATEGORIES < n_different < len(column)
         (ignored if n_different == 1 or is_unusable or is_text else usable).append(name)
     if ignored:
-        notice(Message("notToExplain", columns=ignored, most=MAX_CATEGORIES))
+        notice(Message("notToExplain", columns=ignored, most=tuning.MAX_CATEGORIES))
     return usable
 
 

@@ -19,6 +19,7 @@ from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.number_of_clusters import (
     ChosenNumber,
+    NumberScore,
     choose_number,
     silhouette,
     with_agreement,
@@ -59,6 +60,11 @@ class Clustering:
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(np.unique(self.labels))
+
+    @property
+    def number_scores(self) -> tuple[NumberScore, ...]:
+        """Scores of the numbers of clusters that were tried; empty if k was given."""
+        return () if self.number is None else self.number.scores
 
     def as_parameters(self) -> tuple[KMeans | None, np.ndarray | None]:
         """The clustering as parameter `reference` of an estimator and as y of its `fit`."""

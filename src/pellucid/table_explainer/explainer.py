@@ -77,8 +77,7 @@ class TableExplanation:
     @property
     def number_scores(self) -> tuple[NumberScore, ...]:
         """Scores of the numbers of clusters that were tried; empty if k was given."""
-        number = self.fitted.clustering.number
-        return () if number is None else number.scores
+        return self.fitted.clustering.number_scores
 
     @property
     def profile(self) -> dict[str, list[str]]:

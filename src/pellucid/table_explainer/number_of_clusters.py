@@ -133,18 +133,9 @@ def silhouette(Z: np.ndarray, labels: np.ndarray) -> float:
 
 
 def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> ChosenNumber:
-    """Choose the number of clusters.
+    """Choose the number of clusters for data that k-means will cluster.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_rows, n_features)
-        The data that k-means will cluster.
-    numbers : sequence of int, optional
-        Numbers to try; default: 2 to `largest_number`.
-
-    Returns
-    -------
-    ChosenNumber
+    The numbers to try are by default 2 to `largest_number`.
 
     Examples
     --------
@@ -238,12 +229,6 @@ def with_agreement(number: ChosenNumber, Z: np.ndarray) -> ChosenNumber:
 
     The trees are fitted on the sample of the rows on which the numbers were compared, with
     ``effort="fast"``. The tree of the chosen number that is shown may agree slightly better.
-
-    Parameters
-    ----------
-    number : ChosenNumber
-    Z : ndarray of shape (n_rows, n_features)
-        The clustered data.
     """
     Z = Z[sample_rows(len(Z))]
     progress = Progress("trees", len(number.scores), verbose=0)

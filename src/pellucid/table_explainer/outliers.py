@@ -39,17 +39,6 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
     At most 3% of the rows become outliers. Tables of less than 20 rows have no outliers, and
     three or four clusters require 60 or 80 rows.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_rows, n_features)
-        The data as they will be clustered.
-
-    Returns
-    -------
-    ndarray of int
-
-    Notes
-    -----
     Of large data, only the rows that are farthest from the mean and a random sample of the others
     are used. The sampled rows have a larger weight instead.
 

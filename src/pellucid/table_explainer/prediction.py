@@ -49,17 +49,10 @@ class Assignment(NamedTuple):
 
 
 def assign_rows(explanation: Explanation, source: TableSource, *, model: str = "") -> Assignment:
-    """The leaf of each row.
+    """The leaf of each row; `model` is the name of the model in errors.
 
     A missing number does not matter if the splits on the path of the row do not use its column.
     The SQL of the explanation answers the same rows. Infinite numbers are treated as missing.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    source : TableSource
-    model : str
-        Name of the model, for errors.
     """
     inputs = explanation.input_columns
     columns, n_unread = inputs.read_table(source, model)

@@ -38,16 +38,8 @@ def write_table_report(
 ) -> Path:
     """Write the report of an explained table, completely or not at all.
 
-    Parameters
-    ----------
-    path : Path
-    fitted : FittedTable
-    explanation : Explanation
-        The explanation of `fitted`, perhaps with other names of clusters.
-    title : str, optional
-        Title of the page; default: the name of the file.
-    **options
-        As in :func:`pellucid.report.write_report`.
+    `explanation` is that of `fitted`, perhaps with other names of clusters. The title is by default
+    the name of the file; `options` are those of :func:`pellucid.report.write_report`.
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
@@ -74,7 +66,6 @@ def write_table_report(
 
 def _numbers(fitted: FittedTable) -> list[dict[str, Any]]:
     """The numbers of clusters that were tried, for the page."""
-    number = fitted.clustering.number
     return [
         {
             "k": score.k,
@@ -84,7 +75,7 @@ def _numbers(fitted: FittedTable) -> list[dict[str, Any]]:
             "agreement": score.agreement,
             "chosen": score.k == fitted.n_clusters,
         }
-        for score in (() if number is None else number.scores)
+        for score in fitted.clustering.number_scores
     ]
 
 
@@ -163,8 +154,7 @@ def describe_table(fitted: FittedTable) -> TableFacts:
 
 
 def _chosen_score(fitted: FittedTable) -> NumberScore | None:
-    number = fitted.clustering.number
-    scores = () if number is None else number.scores
+    scores = fitted.clustering.number_scores
     return next((score for score in scores if score.k == fitted.n_clusters), None)
 
 

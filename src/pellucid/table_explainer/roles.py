@@ -75,10 +75,6 @@ class ColumnRoles:
         """All columns that are clustered, numbers first."""
         return [*self.numbers, *self.categories]
 
-    def ignored_for(self, reason: str) -> list[str]:
-        """Columns that are ignored for a reason."""
-        return [name for name, why in self.ignored.items() if why == reason]
-
     def ignore(self, name: str, reason: str) -> None:
         """Give up a column that was to be clustered."""
         for names in (self.numbers, self.categories):
@@ -100,18 +96,7 @@ def choose_roles(
     `formats` were found while the table was read; `reserved` columns have another purpose.
     """
     options = options or ExplainOptions()
-    names = {
-        parameter: [] if value is None else match_names(value, table.columns, parameter)
-        for parameter in ("columns", "exclude", "profile", "categorical")
-        for value in [getattr(options, parameter)]
-    }
-    for first, second in (
-        ("columns", "exclude"),
-        ("columns", "profile"),
-        ("categorical", "exclude"),
-    ):
-        if both := [name for name in names[first] if name in names[second]]:
-            raise UsageError(f"{both[0]!r} is in {option(first)} and in {option(second)}")
+    names = _named_columns(table, options)
     chosen = ColumnRoles(profile=names["profile"])
     for name in chosen.profile:
         if is_quantity(table[name]):
@@ -121,38 +106,49 @@ def choose_roles(
     for name in dict.fromkeys([*candidates, *names["categorical"]]):
         if name in not_used:
             continue
-        is_requested = name in names["columns"]
-        role = (
-            _forced_category(table[name])
-            if name in names["categorical"]
-            else _role(table[name], is_requested=is_requested)
-        )
+        column, is_requested = table[name], name in names["columns"]
+        is_forced = name in names["categorical"]
+        role = _forced_category(column) if is_forced else _role(column, is_requested=is_requested)
         if role == "number":
             chosen.numbers.append(name)
-            chosen.formats[name] = find_format(table[name], formats.get(name, ColumnFormat()))
+            chosen.formats[name] = find_format(column, formats.get(name, ColumnFormat()))
         elif role == "category":
             chosen.categories.append(name)
         elif is_requested:
+            other = f", or add it to {option('categorical')}" if role == "text" else ""
             raise InputError(
                 f"column {name!r} cannot be used: {_REASONS[role]}",
-                hint=f"remove it from {option('columns')}"
-                + (f", or add it to {option('categorical')}" if role == "text" else ""),
+                hint=f"remove it from {option('columns')}{other}",
             )
         else:
             chosen.ignored[name] = role
-    if not chosen.used:
-        _report_ignored(table, chosen.ignored)
-        hint = (
-            f"choose columns with {option('columns')}, or text columns with {option('categorical')}"
-        )
-        is_constant = set(chosen.ignored.values()) == {"constant"}
-        raise InputError(
-            f"there is no column to cluster by; the columns are {listed(table.columns)}",
-            hint="every column has only one value" if is_constant else hint,
-        )
     _report_ignored(table, chosen.ignored)
+    if not chosen.used:
+        raise _no_column(table, chosen)
     _report_used(table, chosen, names["categorical"])
     return chosen
+
+
+def _named_columns(table: pl.DataFrame, options: ExplainOptions) -> dict[str, list[str]]:
+    """The columns that each option names; a column in two options that conflict is an error."""
+    names: dict[str, list[str]] = {}
+    for parameter in ("columns", "exclude", "profile", "categorical"):
+        given = getattr(options, parameter)
+        names[parameter] = [] if given is None else match_names(given, table.columns, parameter)
+    conflicts = (("columns", "exclude"), ("columns", "profile"), ("categorical", "exclude"))
+    for first, second in conflicts:
+        if both := [name for name in names[first] if name in names[second]]:
+            raise UsageError(f"{both[0]!r} is in {option(first)} and in {option(second)}")
+    return names
+
+
+def _no_column(table: pl.DataFrame, chosen: ColumnRoles) -> InputError:
+    hint = f"choose columns with {option('columns')}, or text columns with {option('categorical')}"
+    if set(chosen.ignored.values()) == {"constant"}:
+        hint = "every column has only one value"
+    return InputError(
+        f"there is no column to cluster by; the columns are {listed(table.columns)}", hint=hint
+    )
 
 
 def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:

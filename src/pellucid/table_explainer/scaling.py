@@ -56,23 +56,14 @@ def find_scales(
 ) -> list[ColumnScale]:
     """A scale for each column, reported in one line.
 
-    Parameters
-    ----------
-    features : sequence of ndarray of shape (n_rows,)
-        Columns as numbers; categories as one indicator column each.
-    names : sequence of str or Indicator
-    formats : dict of str to ColumnFormat
-    scale : {"auto", "standard", "robust", "log", "rank", "none"}
-        ``"standard"`` divides by the standard deviation. ``"auto"`` does so too, but takes the
-        logarithm of skewed non-negative columns first; ``"log"`` takes that of all non-negative
-        columns. ``"robust"`` divides by the interquartile range, divided by that of a normal
-        distribution. ``"rank"`` uses ranks. ``"none"`` leaves all columns as they are.
+    ``"standard"`` divides by the standard deviation. ``"auto"`` does so too, but takes the
+    logarithm of skewed non-negative columns first; ``"log"`` takes that of all non-negative
+    columns. ``"robust"`` divides by the interquartile range, divided by that of a normal
+    distribution. ``"rank"`` uses ranks. ``"none"`` leaves all columns as they are.
 
-    Notes
-    -----
-    Two rows with different categories in a column have the squared distance
-    `tuning.CATEGORY_DISTANCE`, whatever the number of categories. Two random rows have the expected
-    squared distance 2 in a standardized numeric column.
+    Categories are one indicator column each. Two rows with different categories in a column have
+    the squared distance `tuning.CATEGORY_DISTANCE`, whatever the number of categories. Two random
+    rows have the expected squared distance 2 in a standardized numeric column.
     """
     found, logarithmic = [], []
     for values, name in zip(features, names):

@@ -80,15 +80,7 @@ class StreamedTable(FittedTable):
 
 
 class _Batches:
-    """The batches of a file as they are clustered.
-
-    Parameters
-    ----------
-    table : LargeTable
-    prepared : PreparedTable
-        Of the sample.
-    missing : str
-    """
+    """The batches of a file as they are clustered, prepared like a sample of its rows."""
 
     def __init__(self, table: LargeTable, prepared: PreparedTable, missing: str) -> None:
         self.table, self.prepared, self.missing = table, prepared, missing

@@ -1,11 +1,17 @@
-"""Column names that users give."""
+"""Options of `explain`, and column names that users give."""
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields
+
 import pytest
 
+import pellucid
 from pellucid._utils.notices import InputError, UsageError, command_line
-from pellucid.table_explainer.arguments import listed, match_names, one_name
+from pellucid.cli import options as commands
+from pellucid.methods import BY_WORD
+from pellucid.table_explainer.arguments import ExplainOptions, listed, match_names, one_name
 
 COLUMNS = ["dep_time", "dep_delay", "Carrier", "a, b", "x", "two\nlines"]
 
@@ -67,3 +73,40 @@ def test_one_name():
 def test_long_lists_are_cut():
     assert listed(["a", "b"]) == "'a', 'b'"
     assert listed([f"c{i}" for i in range(30)]).endswith("'c19', and 10 more")
+
+
+def test_the_options_are_the_parameters_of_explain():
+    parameters = dict(inspect.signature(pellucid.explain).parameters)
+    for name in ("table", "names", "verbose"):
+        del parameters[name]
+    parameters["seed"] = parameters.pop("random_state")
+    assert {name: p.default for name, p in parameters.items()} == vars(ExplainOptions())
+
+
+def test_the_command_line_has_every_option_with_its_default():
+    groups = (commands.CLUSTERS, commands.OBJECTIVE, commands.TREE, commands.DATA)
+    known = {name: each for group in groups for name, each in group.items()}
+    known["profile"] = commands.EXPLAIN_DATA["profile"]
+    assert {field.name: field.default for field in fields(ExplainOptions)} == {
+        name: each.default for name, each in known.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        ({}, "explainable"),
+        ({"labels": "group"}, "spex"),
+        ({"objective": "kmedians"}, "exshallow"),
+        ({"polish": "deep"}, "exshallow"),
+        ({"labels": "group", "method": "imm"}, "imm"),
+    ],
+)
+def test_the_method_follows_from_the_other_options(options, method):
+    assert ExplainOptions(**options).chosen_method is BY_WORD[method]
+
+
+def test_only_options_that_are_given_reach_the_estimator():
+    assert ExplainOptions(k=3, seed=5).tree_parameters() == {}
+    given = ExplainOptions(leaves=7, polish="yes", objective="kmeans")
+    assert given.tree_parameters() == {"n_leaves": 7, "polish": True}

@@ -88,6 +88,7 @@ METHODS = (
         "SpEx",
         "spex",
         options=("objective", "polish", "leaves"),
+        streams=True,
         from_labels=True,
         warm_up=(_SEVEN_LEAVES,),
     ),

@@ -112,7 +112,8 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
 
     Parameters
     ----------
-    method : {"explainable", "exshallow", "exgreedy", "imm", "exkmc", "bsimm", "emn"}, default="imm"
+    method : {"explainable", "exshallow", "exgreedy", "imm", "exkmc", "bsimm", "emn", "spex"}
+        The default is "imm".
     inputCols : list of str
         Columns of numbers, without missing values.
     predictionCol : str, default="prediction"

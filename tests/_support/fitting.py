@@ -1,9 +1,10 @@
-"""Fitting on oracle data, without the warning about centers that coincide."""
+"""Fitting on oracle data, without the warning about centers that coincide; equal trees."""
 
 from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._core.data.medians import OBJECTIVES
@@ -22,3 +23,19 @@ def fit(model, data, **parameters):
 def fit_exactly(model, data):
     """With thresholds as the oracles state them."""
     return fit(model, data, threshold_style="data", n_jobs=1)
+
+
+FIELDS = (
+    "feature",
+    "threshold",
+    "children_left",
+    "children_right",
+    "cluster",
+    "n_node_samples",
+    "weighted_n_node_samples",
+)
+
+
+def assert_same_tree(first, second) -> None:
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(first.tree_, name), getattr(second.tree_, name), name)

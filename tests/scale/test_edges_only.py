@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pellucid
+from _support.fitting import assert_same_tree
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow
-from tests.scale.test_same_tree import assert_same_tree
 
 ESTIMATORS = [IMM, EMN, ExGreedy, ExShallow, ExKMC]
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import pellucid
+from _support.fitting import assert_same_tree
 from pellucid import IMM, ExplainableKMeans, scan
 from pellucid._core.refine import local_search
 from pellucid._utils.notices import InputError
 from pellucid.cluster import _explainable_kmeans
 from pellucid.scale.batches import RawBatch
 from pellucid.scale.sampling import GatherTask, RowSample
-from tests.scale.test_same_tree import assert_same_tree
 
 polars = pytest.importorskip("polars")
 

@@ -10,7 +10,8 @@ import pytest
 
 import pellucid
 from _support.extended import EXTENDED
-from pellucid import BSIMM, EMN, IMM, BeamSearch, ExGreedy, ExKMC, ExShallow
+from _support.fitting import assert_same_tree
+from pellucid import BSIMM, EMN, IMM, BeamSearch, ExGreedy, ExKMC, ExShallow, SpEx
 from pellucid.scale import cache
 from pellucid.scale.cache import write_array
 
@@ -20,23 +21,9 @@ ESTIMATORS = {
     "ExGreedy": ExGreedy,
     "ExShallow": ExShallow,
     "ExKMC": ExKMC,
+    "SpEx": SpEx,
     "BSIMM": partial(BSIMM, beam_width=6, n_candidates=4),
 }
-
-FIELDS = (
-    "feature",
-    "threshold",
-    "children_left",
-    "children_right",
-    "cluster",
-    "n_node_samples",
-    "weighted_n_node_samples",
-)
-
-
-def assert_same_tree(first, second) -> None:
-    for name in FIELDS:
-        np.testing.assert_array_equal(getattr(first.tree_, name), getattr(second.tree_, name), name)
 
 
 def make_rows(random):

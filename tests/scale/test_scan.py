@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import pellucid
-from pellucid import IMM, ExKMC, ExShallow, OptimalTree, SpEx
+from _support.fitting import assert_same_tree
+from pellucid import IMM, ExKMC, ExShallow, ExShallowSearch, OptimalTree
 from pellucid._utils.notices import InputError
 from pellucid.scale.keys import to_keys
-from tests.scale.test_same_tree import assert_same_tree
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -238,7 +238,7 @@ def test_arguments_of_scan(arguments, message, frame):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (SpEx(4), "SpEx needs all rows in memory"),
+        (ExShallowSearch(4), "ExShallowSearch needs all rows in memory"),
         (OptimalTree(4), "OptimalTree needs all rows in memory"),
         (ExShallow(4, search="beam"), "searches a scan greedily"),
         (IMM(4, polish=True), "polish=True"),

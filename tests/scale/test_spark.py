@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 import pellucid
+from _support.fitting import assert_same_tree
 from pellucid import ExKMC, ExShallow
-from tests.scale.test_same_tree import assert_same_tree
 
 pytestmark = pytest.mark.slow
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pellucid._core.criteria.normalized_cut import NormalizedCut
+from pellucid._core.criteria.sums import SumCriterion
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseLeafwiseTree
@@ -62,7 +63,7 @@ class SpEx(BaseLeafwiseTree):
 
     def _grow(self, problem, progress):
         return grow_best_first(
-            NormalizedCut(problem),
+            problem.criterion(SumCriterion, NormalizedCut()),
             self.threshold_style,
             progress,
             self._max_leaves(problem.n_clusters),

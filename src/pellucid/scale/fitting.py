@@ -11,6 +11,7 @@ import numpy as np
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import BalancedMistakes, Mistakes
+from pellucid._core.criteria.sums import SumCriterion
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.data.arrays import MAX_COPIES
 from pellucid._core.data.binning import Quantizer
@@ -28,7 +29,7 @@ from pellucid.scale.partitions import Partitions
 from pellucid.scale.problem import ScaleBins, ScaleProblem
 from pellucid.scale.references import Checked, ScanReference
 from pellucid.scale.routing import Routing
-from pellucid.scale.surrogate_cost import PartitionedSurrogateCost
+from pellucid.scale.sums import PartitionedSumCriterion, PartitionedSurrogateCost
 from pellucid.scale.tasks import CountTask
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.measures import feature_importances
@@ -37,6 +38,7 @@ BATCH_CRITERIA: dict[type[Any], Callable[..., Any]] = {
     Mistakes: PartitionedMistakes,
     BalancedMistakes: PartitionedBalancedMistakes,
     InducedCost: PartitionedInducedCost,
+    SumCriterion: PartitionedSumCriterion,
     SurrogateCost: PartitionedSurrogateCost,
 }
 """Criteria in memory, and those of the same formula on batches."""

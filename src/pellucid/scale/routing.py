@@ -108,6 +108,10 @@ class LeafMembers(NamedTuple):
         is_inside = codes - number(first) <= number(last - first)
         return (is_inside & (self.leaf == node)).nonzero()[0].astype(np.int32)
 
+    def groups(self, nodes: Sequence[int]) -> dict[int, np.ndarray]:
+        """Rows of some nodes, ascending."""
+        return rows_by_leaf(self.leaf, nodes)
+
 
 class Side(NamedTuple):
     """How the rows of a node differ from those of its parent.
@@ -176,6 +180,10 @@ class OverlapMembers:
             rows = self._rows[child] = rows[is_left == side.is_left]
         return rows
 
+    def groups(self, nodes: Sequence[int]) -> dict[int, np.ndarray]:
+        """Rows of some nodes, ascending."""
+        return {node: self.rows(node) for node in nodes}
+
     def between(self, node: int, feature: int, first: int, last: int) -> np.ndarray:
         """Rows of a node in the bins first .. last of a column, ascending."""
         rows = self.rows(node)
@@ -221,11 +229,6 @@ class GrownNodes:
                     sides[number] = self._sides[number]
                     number = sides[number].parent
             return OverlapRouting(sides)
-        return self.leaf_routing()
-
-    def leaf_routing(self) -> Routing:
-        """Where the rows of all leaves are, if no node was split in several ways."""
-        assert not self._overlap
         n = len(self._sides)
         feature, left, right = np.full((3, n), -1, dtype=np.intp)
         threshold = np.full(n, np.nan)

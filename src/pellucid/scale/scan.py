@@ -202,9 +202,9 @@ def scan(
 ) -> BatchScan:
     """Read data in batches instead of into memory.
 
-    The result is given to `fit` of `IMM`, `EMN`, `BSIMM`, `ExGreedy`, `ExShallow`, `ExKMC` or
-    `ExplainableKMeans` in place of X. The tree is the same, bit for bit, as that of the same rows
-    in memory; for `ExplainableKMeans` only if the rows fit into `memory`.
+    The result is given to `fit` of `IMM`, `EMN`, `BSIMM`, `ExGreedy`, `ExShallow`, `ExKMC`,
+    `SpEx` or `ExplainableKMeans` in place of X. The tree is the same, bit for bit, as that of the
+    same rows in memory; for `ExplainableKMeans` only if the rows fit into `memory`.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def scan(
         rows. `scan_gap_` of the fitted model says what this may cost: no split of the tree has an
         objective that is more than this above the best one. The objective is the weight of the
         mistakes (`IMM`, `EMN`, `BSIMM`), the relative cost with the depth penalty (`ExGreedy`,
-        `ExShallow`) or the cost (`ExKMC`).
+        `ExShallow`), the cost (`ExKMC`) or the sum of the cut ratios (`SpEx`).
 
     Returns
     -------

@@ -264,18 +264,33 @@ def find_sides(
 
 
 @dataclass(frozen=True)
+class NodeSizeTask(ExactTask):
+    """Number of rows of some nodes."""
+
+    routing: RowRouting
+    nodes: list[int]
+
+    def __call__(self, batch: Batch) -> np.ndarray:
+        """Numbers of one batch."""
+        return np.array(list(map(len, self.routing.members(batch).groups(self.nodes).values())))
+
+    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Numbers of two batches."""
+        return first + second
+
+
+@dataclass(frozen=True)
 class ColumnRangeTask(ExactTask):
     """Least and largest value of every column in some nodes."""
 
-    routing: Routing
+    routing: RowRouting
     nodes: list[int]
 
     def __call__(self, batch: Batch) -> np.ndarray:
         """Least values, and minus the largest: (n_nodes, 2, n_features)."""
-        leaf = self.routing.leaves(batch)
+        groups = self.routing.members(batch).groups(self.nodes)
         found = np.full((len(self.nodes), 2, batch.n_features), np.inf)
-        for out, node in zip(found, self.nodes):
-            rows = (leaf == node).nonzero()[0]
+        for out, rows in zip(found, groups.values()):
             if len(rows):
                 values = batch.columns[:, rows]
                 out[:] = values.min(axis=1), -values.max(axis=1)

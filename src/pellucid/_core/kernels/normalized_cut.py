@@ -176,20 +176,20 @@ def bound_by_side(low, high, graph):
     return least
 
 
-@inner
-def search_column(sums, n_bins, inside, graph, limit, wanted, workspace):
-    """Least objective at the edges, the lowest such edge, and a bound for the inside of the bins.
+@compiled
+def scan_column(sums, inside, graph, bounds, workspace):
+    """Least objective at the edges of a column, and the lowest such edge.
 
-    Bins that could reach both `limit` and the best edge are marked in `wanted`; if there are none,
-    the bound is infinite. inside[t] states whether bin t has thresholds strictly inside.
+    bounds[t] becomes a lower bound of the objective inside bin t, or infinity if the bin has no
+    thresholds inside or cannot reach the best edge.
     """
     low, high, weight, edges = workspace
-    k = len(low)
+    n_bins, k = sums.shape
     remaining = 0.0
     for c in range(k):
         high[c] = 0.0
         remaining += graph.totals[c]
-    best, best_edge, bound = np.inf, -1, np.inf
+    best, best_edge = np.inf, 0
     # int64, because a literal 0 would compile another version of the function.
     evaluate(high, graph, edges, np.int64(0))
     for t in range(n_bins):
@@ -205,11 +205,10 @@ def search_column(sums, n_bins, inside, graph, limit, wanted, workspace):
         value = evaluate(high, graph, edges, t + 1)
         if remaining > 0.0 and value < best:
             best, best_edge = value, t
-    reach = min(best, limit)
     for c in range(k):
         high[c] = 0.0
     for t in range(n_bins):
-        wanted[t] = False
+        bounds[t] = np.inf
         if weight[t] == 0.0:
             continue
         for c in range(k):
@@ -217,53 +216,8 @@ def search_column(sums, n_bins, inside, graph, limit, wanted, workspace):
             high[c] += sums[t, c]
         if inside[t]:
             least = bound_by_slopes(low, high, graph, edges, t) - _MARGIN
-            if least <= reach:
+            if least <= best:
                 least = max(least, bound_by_side(low, high, graph) - _MARGIN)
-            if least <= reach:
-                wanted[t] = True
-                bound = min(bound, least)
-    return best, best_edge, bound
-
-
-@compiled
-def scan_columns(features, sums, n_edges, inside, graph, limit, found, wanted, workspace):
-    """found[j, 0] = least objective at the edges of column j, its edge, bound inside the bins.
-
-    sums[f] belongs to features[f]. Bins of the last feature that could reach `limit` are marked in
-    `wanted`.
-    """
-    for f in range(len(features)):
-        j = features[f]
-        found[j, 0, 0], found[j, 0, 1], found[j, 0, 2] = search_column(
-            sums[f], n_edges[j] + 1, inside[j], graph, limit, wanted, workspace
-        )
-
-
-@compiled
-def search_within_bins(values, codes, labels, weight, sums, graph, workspace):
-    """Least objective strictly inside the bins of the given rows, sorted by value; its threshold.
-
-    sums[b, c] is the weight of cluster c in bin b of the column.
-    """
-    below, edges = workspace.low, workspace.edges
-    for c in range(len(below)):
-        below[c] = 0.0
-    best, threshold = np.inf, np.nan
-    i, n_added = 0, 0
-    while i < len(values):
-        b = codes[i]
-        while n_added < b:  # up to the edge below the bin
-            for c in range(len(below)):
-                below[c] += sums[n_added, c]
-            n_added += 1
-        n_added += 1
-        while i < len(values) and codes[i] == b:
-            value = values[i]
-            while i < len(values) and values[i] == value:
-                below[labels[i]] += weight[i]
-                i += 1
-            if i < len(values) and codes[i] == b:
-                objective = evaluate(below, graph, edges, np.int64(0))
-                if objective < best:
-                    best, threshold = objective, value
-    return best, threshold
+            if least <= best:
+                bounds[t] = least
+    return best, best_edge

@@ -1,0 +1,275 @@
+"""Criteria that are a formula of sums over the rows of the two sides of a split.
+
+A `SumFormula` is all that has to be written for such a criterion. It says what is added per row,
+and what the sums of the two sides are worth. `SumCriterion` applies it to rows in memory, dense or
+sparse; `pellucid.scale.sums` to rows in batches. Sums are integers, so that all of them agree.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid._core.criteria.base import MemoryCriterion, Node
+from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
+from pellucid._core.criteria.problem import Problem
+
+_CHUNK = 2**16
+"""Numbers of a histogram that are filled and evaluated together, so that they stay in cache."""
+
+_MIN_ROWS = 2**13
+"""Rows whose terms are computed together."""
+
+
+class ColumnScan(NamedTuple):
+    """What is known about the thresholds of a column.
+
+    Attributes
+    ----------
+    best : float or int
+        Least objective at an edge of the bins, and the lowest edge that has it.
+    edge : int
+    bounds : ndarray of shape (n_bins,)
+        Lower bounds of the objective at all thresholds inside each bin; `SumFormula.no_split` for
+        bins without such thresholds.
+    """
+
+    best: Any
+    edge: int
+    bounds: np.ndarray
+
+
+class SumFormula(ABC):
+    """A criterion by the sums over the rows on either side of a split.
+
+    By default, the sums are the weight of the rows by cluster of the reference, in units, and a
+    leaf belongs to the cluster of most weight.
+
+    Attributes
+    ----------
+    needs_costs : bool
+        Whether the terms come from the costs of the rows at the centers, not from their labels.
+    requires_gain : bool
+        Whether only a split of a lower objective than `cost` counts. If a node has none, the first
+        split that there is has a gain of 0.
+    no_split : float or int
+        More than any objective.
+    """
+
+    needs_costs = False
+    requires_gain = True
+    no_split: Any = np.inf
+
+    def n_channels(self, n_clusters: int) -> int:
+        """Number of sums."""
+        return n_clusters
+
+    def terms_of_costs(self, costs: np.ndarray) -> np.ndarray:
+        """What rows add, given their costs at the centers: (n_rows, n_channels), int64."""
+        raise NotImplementedError
+
+    def start(self, totals: np.ndarray, weights_are_integers: bool) -> None:
+        """Called before the search with the sums of all rows."""
+        return
+
+    @abstractmethod
+    def objective(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """What is minimised, for several splits: sums of their sides, (n_splits, n_channels)."""
+
+    def bound(self, below: np.ndarray, above: np.ndarray, totals: np.ndarray) -> np.ndarray:
+        """Lower bounds of the objective inside bins, given the sums left of their lower and right
+        of their upper edges. By default there are none, and all values are searched.
+        """
+        return np.full(len(below), -np.inf)
+
+    @abstractmethod
+    def cost(self, totals: np.ndarray) -> Any:
+        """Objective of a leaf. The gain of a split is the difference."""
+
+    def cluster(self, totals: np.ndarray) -> int:
+        """Cluster of a leaf; ties go to the lowest."""
+        return int(totals.argmax())
+
+    def is_pure(self, totals: np.ndarray) -> bool:
+        """Whether a node needs no split; by default, if all rows are of one cluster."""
+        return bool(np.count_nonzero(totals) < 2)
+
+    def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
+        """Judge all bins of a column, given their sums: (n_bins, n_channels)."""
+        left = sums.cumsum(axis=0)
+        right, below = totals - left, left - sums
+        values = self.objective(left, right)
+        # Every row adds to some sum: a side without sums has no rows.
+        values = np.where(left.any(axis=1) & right.any(axis=1), values, self.no_split)
+        has_rows = inside & sums.any(axis=1)
+        bounds = np.full(len(sums), self.no_split)
+        bounds[has_rows] = self.bound(below[has_rows], right[has_rows], totals)
+        edge = int(values.argmin())
+        return ColumnScan(values[edge], edge, bounds)
+
+
+@dataclass(slots=True)
+class SumState:
+    """Sums of the rows of a node; None until needed."""
+
+    totals: np.ndarray | None = None
+
+
+class SumCriterion(MemoryCriterion[SumState]):
+    """A formula of sums on rows in memory.
+
+    Parameters
+    ----------
+    problem : Problem
+    formula : SumFormula
+    """
+
+    nodes_are_independent = True
+
+    def __init__(self, problem: Problem, formula: SumFormula) -> None:
+        super().__init__(problem)
+        self.formula = formula
+        self._n_channels = formula.n_channels(problem.n_clusters)
+        if formula.needs_costs:
+            _ = problem.costs, problem.bins  # computed by all threads, before nodes are
+        everything = np.arange(problem.n_samples, dtype=np.int32)
+        formula.start(self._count(everything), problem.weights.are_integers)
+
+    def start_state(self, cluster: int | None = None) -> SumState:
+        """Empty state."""
+        return SumState()
+
+    def cluster(self, node: Node[SumState]) -> int:
+        """The cluster of the node's sums."""
+        return self.formula.cluster(self._totals(node))
+
+    def cost(self, node: Node[SumState]) -> Any:
+        """Objective of the node as a leaf."""
+        return self.formula.cost(self._totals(node))
+
+    def gain_bound(self, node: Node[SumState]) -> float | None:
+        """None for a node that needs no split."""
+        return None if self.formula.is_pure(self._totals(node)) else np.inf
+
+    def loss(self, node: Node[SumState], split: Split) -> Any:
+        """The rise of the objective."""
+        return -split.gain
+
+    def best_splits(self, node: Node[SumState], n: int = 1) -> list[Split]:
+        """The best splits, at most one per column; the gain is the fall of the objective."""
+        problem, formula, rows = self.problem, self.formula, node.rows.active
+        totals = self._totals(node)
+        if formula.is_pure(totals):
+            return []
+        bins, cost = problem.bins, formula.cost(totals)
+        histograms = self._histograms(rows, totals)
+        step = max(1, _CHUNK // (bins.edges.shape[1] * self._n_channels))
+
+        def scan(block: np.ndarray, found: np.ndarray) -> None:
+            for start in range(0, len(block), step):
+                features = block[start : start + step]
+                for j, sums in zip(features, histograms(features)):
+                    best, edge, bounds = formula.scan(sums, bins.inside[j], totals)
+                    found[j, 0] = best, edge, bounds.min()
+
+        def refine(feature: int, limit: Any) -> np.ndarray:
+            sums = histograms(np.array([feature]))[0]
+            best, edge, bounds = formula.scan(sums, bins.inside[feature], totals)
+            wanted = bounds <= min(limit, best)
+            places, codes, values = rows_in_bins(problem, feature, rows, wanted)
+            if len(values):
+                edges, sums = self._by_value(rows[places], codes, values, wanted, feature, sums)
+                best, edge, _ = formula.scan(sums, np.zeros(len(sums), dtype=bool), totals)
+                return np.array([[best, edges[edge]]], dtype=object)
+            return np.array([[best, bins.edges[feature, edge]]], dtype=object)
+
+        splits = search_columns(
+            problem,
+            np.arange(problem.n_features),
+            len(rows),
+            scan,
+            refine,
+            formula.no_split,
+            n_best=n,
+            goal=cost if formula.requires_gain else None,
+        )
+        if not splits and formula.requires_gain:
+            return self._first_split(node)
+        return [split._replace(gain=cost - split.objective) for split in splits]
+
+    def _by_value(
+        self,
+        rows: np.ndarray,
+        codes: np.ndarray,
+        values: np.ndarray,
+        wanted: np.ndarray,
+        feature: int,
+        sums: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Edges and sums of a column in which each value of the wanted bins is a bin."""
+        starts = np.append(0, (values[1:] != values[:-1]).nonzero()[0] + 1)
+        by_value = np.add.reduceat(self._terms(rows), starts)
+        closed = (~wanted).nonzero()[0]
+        edges = np.append(self.problem.bins.edges[feature, closed], values[starts])
+        bins = np.append(closed, codes[starts])
+        order = np.lexsort((edges, bins))
+        return edges[order], np.concatenate([sums[closed], by_value])[order]
+
+    def _first_split(self, node: Node[SumState]) -> list[Split]:
+        """The split by the first feature with several values that puts only the lowest left."""
+        for feature in range(self.problem.n_features):
+            values = self.problem.values(feature, node.rows.active)
+            if (lowest := values.min()) < values.max():
+                return [Split(self.cost(node), feature, float(lowest), 0)]
+        return []
+
+    def _terms(self, rows: np.ndarray) -> np.ndarray:
+        """What some rows add: (n_rows, n_channels)."""
+        if self.formula.needs_costs:
+            return self.formula.terms_of_costs(self.problem.costs[rows])
+        terms = np.zeros((len(rows), self._n_channels), dtype=np.int64)
+        labels, weights = self.problem.labels[rows], self.problem.weights
+        terms[np.arange(len(rows)), labels] = weights.units_of(rows)
+        return terms
+
+    def _count(self, rows: np.ndarray) -> np.ndarray:
+        """Sums of some rows."""
+        starts = range(0, len(rows), _MIN_ROWS)
+        parts = [self._terms(rows[start : start + _MIN_ROWS]).sum(axis=0) for start in starts]
+        return np.array(parts).sum(axis=0, dtype=np.int64)
+
+    def _totals(self, node: Node[SumState]) -> np.ndarray:
+        if node.state.totals is None:
+            node.state.totals = self._count(node.rows.active)
+        return node.state.totals
+
+    def _histograms(self, rows: np.ndarray, totals: np.ndarray) -> Any:
+        """A function of columns: the sums of the rows by column, bin and channel."""
+        from pellucid._core.kernels.normalized_cut import add_dense, add_sparse
+        from pellucid._core.kernels.surrogate_cost import add_losses
+
+        problem, bins = self.problem, self.problem.bins
+        shape = bins.edges.shape[1], self._n_channels
+        if self.formula.needs_costs:
+            terms = self._terms(rows)
+        else:
+            labels, weight = problem.labels[rows], problem.weights.units_of(rows)
+            slot = problem.slots(rows)
+
+        def histograms(features: np.ndarray) -> np.ndarray:
+            sums = np.zeros((len(features), *shape), dtype=np.int64)
+            if self.formula.needs_costs:
+                for j, out in zip(features, sums):
+                    codes = bins.dense_column(int(j), problem.n_samples)
+                    add_losses(codes[None], rows, terms, out[None])
+            elif bins.is_sparse:
+                entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code, slot)
+                add_sparse(features, *entries, labels, weight, totals, sums)
+            else:
+                add_dense(features, bins.codes, rows, labels, weight, sums)
+            return sums
+
+        return histograms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -129,10 +130,21 @@ def _cltree_models(k: int, centers, n_rows: int):
         def grow_once(rows, progress, split=setting["min_split"], grow=grow):
             if split not in grown:
                 grown[split] = grow(rows, progress)
-            return grown[split].copy()
+            return _copied(grown[split])
 
         model._grow_regions = grow_once
         yield model
+
+
+def _copied(root: Any) -> Any:
+    """A copy of a region of CLTree and of all regions below it."""
+    copied = replace(root)
+    waiting = [copied]
+    while waiting:
+        region = waiting.pop()
+        region.sides = tuple(replace(side) for side in region.sides)
+        waiting += region.sides
+    return copied
 
 
 UNSUPERVISED = {"CUBT": _cubt_models, "CLTree": _cltree_models}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -291,16 +291,6 @@ class Region:
 
     def __post_init__(self) -> None:
         self.n = max(self.n, self.y)
-
-    def copy(self) -> Region:
-        """A copy of the region and of all regions below it."""
-        copied = replace(self)
-        waiting = [copied]
-        while waiting:
-            region = waiting.pop()
-            region.sides = tuple(replace(side) for side in region.sides)
-            waiting += region.sides
-        return copied
 
     @property
     def density(self) -> float:

@@ -243,7 +243,8 @@ def _from_estimator(estimator: Any, data: Dataset, noise: str, original_X: Any) 
         can_predict = _can_predict(estimator) and width == X.shape[1]
         if not can_predict and width == X.shape[1]:
             _check_column_names(getattr(estimator, "feature_names_in_", None), table)
-    labels = None if can_predict else _own_labels(estimator)
+    labels = None if can_predict else getattr(estimator, "labels_", None)
+    labels = None if labels is None else np.asarray(labels)  # also of a lazy array of Dask
     centers = getattr(estimator, "cluster_centers_", None)
     has_centers = centers is not None and np.shape(centers)[1:] == (X.shape[1],)
     if labels is None or len(labels) != X.shape[0]:
@@ -271,12 +272,6 @@ def _can_predict(estimator: Any) -> bool:
     """Whether `predict` needs nothing but X; that of KPrototypes needs the categorical columns."""
     predict = getattr(estimator, "predict", None)
     return predict is not None and "categorical" not in inspect.signature(predict).parameters
-
-
-def _own_labels(estimator: Any) -> np.ndarray | None:
-    """The labels of the rows of `fit`, also if they are a lazy array of Dask."""
-    labels = getattr(estimator, "labels_", None)
-    return None if labels is None else np.asarray(labels)
 
 
 def _predict(estimator: Any, X: Any, table: Any) -> np.ndarray:

@@ -161,7 +161,8 @@ class Encoding:
         self._categories = list(categories)
         self.names: list[str | Indicator] = []
         for name, values in zip(self.input_names, self._categories):
-            self.names += [name] if values is None else _indicators_of(name, values)
+            known = tuple(values or ())
+            self.names += [name] if values is None else [Indicator(name, v, known) for v in known]
 
     @classmethod
     def fit(cls, table: Any, categorical: Iterable[Any] | None = None) -> Encoding:
@@ -234,11 +235,6 @@ def _rank(value: Any) -> tuple[Any, ...]:
     if isinstance(value, Number):
         return (0, value, "")
     return (2 if value is None else 1, 0, str(value))
-
-
-def _indicators_of(name: str, values: list[Any]) -> list[Indicator]:
-    categories = tuple(values)
-    return [Indicator(name, value, categories) for value in values]
 
 
 def _word(value: Any) -> str:

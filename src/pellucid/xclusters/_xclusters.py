@@ -407,13 +407,16 @@ class XClusters(ExplainedClusters):
         a = self._accuracy_distances(accuracy, given[0], rows.first)
         e = self._explanation_distances(explained, given[1], rows.first)
         seed = 0 if self.random_state is None else _draw_seed(self.random_state)
+        measure_weight = None
+        if self.weights == "f1":
+            measure_weight = np.bincount(rows.group, weights=measured, minlength=len(rows.first))
         grower = TreeGrower(
             encoded[rows.first],
             rows.weight,
             tree=self.tree,
             min_accuracy=self.tree_accuracy,
             measure=self.tree_measure,
-            measure_weight=_group_totals(measured, rows) if self.weights == "f1" else None,
+            measure_weight=measure_weight,
             random_state=seed,
         )
         options = SearchOptions.of(self, k_range, seed)
@@ -492,11 +495,6 @@ def _read_distances(matrix: Any, n: int, name: str) -> GivenDistances | None:
             "large to square and add up; divide all distances by a constant"
         )
     return GivenDistances(matrix)
-
-
-def _group_totals(weight: np.ndarray, rows: RowGroups) -> np.ndarray:
-    """Total weight of each group of identical rows."""
-    return np.bincount(rows.group, weights=weight, minlength=len(rows.first))
 
 
 def _draw_seed(random_state: Any) -> int:

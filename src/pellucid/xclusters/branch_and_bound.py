@@ -179,7 +179,7 @@ class PairSearch:
         """Prune, reduce or split a block."""
         block, is_hopeless = queued.block, self._has_feasible and queued.penalty > 0
         parts: tuple[Block, ...] = ()
-        if self._is_small(block):
+        if block.k1 == block.k2 and block.alpha2 - block.alpha1 <= self._alpha_tol:
             fate = "finished"
         elif is_hopeless or self._is_pruned(queued.lower):
             fate = "pruned"
@@ -249,9 +249,6 @@ class PairSearch:
             self.best = min(self.best, (d + self.trade_off * n + penalty, self.ks[k], alpha))
             self._has_feasible |= penalty == 0
         return self._evaluated[k, alpha]
-
-    def _is_small(self, block: Block) -> bool:
-        return block.k1 == block.k2 and block.alpha2 - block.alpha1 <= self._alpha_tol
 
     @property
     def _alpha_tol(self) -> float:

@@ -84,7 +84,8 @@ def clusterer_input(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
             f"clusterer is a pipeline, but the search has distances, not features; use for example "
             f"{_CLUSTERERS}"
         )
-    parameters = _parameters(estimator)
+    has_params = hasattr(estimator, "get_params")
+    parameters = estimator.get_params() if has_params else vars(estimator)
     if "n_clusters" not in parameters:
         raise ValueError(
             f"clusterer={name} has no parameter n_clusters, which the search needs; use for "
@@ -124,7 +125,8 @@ def cluster_with(estimator: Any, matrix: np.ndarray, k: int, weight: np.ndarray)
         model.set_params(n_clusters=k)
     else:
         model.n_clusters = k
-    weights = {"sample_weight": weight} if _names_sample_weight(model) else {}
+    takes_weight = "sample_weight" in inspect.signature(model.fit).parameters
+    weights = {"sample_weight": weight} if takes_weight else {}
     if hasattr(model, "fit_predict") and not weights:
         return np.asarray(model.fit_predict(matrix))
     return np.asarray(model.fit(matrix, **weights).labels_)
@@ -158,14 +160,6 @@ def _name(estimator: Any) -> str:
     return f"{type(estimator).__name__}()" if " object at 0x" in text else text
 
 
-def _parameters(estimator: Any) -> dict[str, Any]:
-    return estimator.get_params() if hasattr(estimator, "get_params") else vars(estimator)
-
-
 def _takes_sample_weight(estimator: Any) -> bool:
     parameters = inspect.signature(estimator.fit).parameters.values()
     return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
-
-
-def _names_sample_weight(estimator: Any) -> bool:
-    return "sample_weight" in inspect.signature(estimator.fit).parameters

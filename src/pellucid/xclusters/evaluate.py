@@ -235,7 +235,10 @@ class KMedoidsStarts:
             starts += [self._medoids_at_end(k, end) for end in (0.0, 1.0)]
         distances = self.mixture.at(alpha)
         if self.init == "neighbour" and self._medoids:
-            nearest = min(self._medoids, key=lambda pair: _pair_distance(pair, k, alpha))
+            # k first, because it changes a clustering more than α does.
+            nearest = min(
+                self._medoids, key=lambda pair: (abs(pair[0] - k), abs(pair[1] - alpha), pair)
+            )
             starts.append(self._medoids[nearest])
         results = [self._cluster(distances, k, start) for start in starts]
         best = min(results, key=lambda result: result.loss)
@@ -258,8 +261,3 @@ class KMedoidsStarts:
             n_jobs=self.n_jobs,
             check_input=False,
         )
-
-
-def _pair_distance(pair: tuple[int, float], k: int, alpha: float) -> tuple[Any, ...]:
-    """Sort key: difference in k first, because k changes a clustering more than α does."""
-    return abs(pair[0] - k), abs(pair[1] - alpha), pair

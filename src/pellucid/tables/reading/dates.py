@@ -89,7 +89,8 @@ def read_dates(values: pl.Series, counts: pl.Series, *, day_first: bool) -> Date
         ties = [each for each, n in zip(found, n_read) if n == best]
         different = len(ties) > 1 and not ties[0][0].equals(ties[1][0], null_equal=True)
         chosen = ties[0 if day_first or not different else 1]
-        return DateReading(chosen[0], _to_python(chosen[1]), different)
+        python_format = chosen[1].replace("%.f", ".%f").replace("%#z", "%z")
+        return DateReading(chosen[0], python_format, different)
     return None
 
 
@@ -160,7 +161,3 @@ def _time_format(values: pl.Series, counts: pl.Series, shape: str) -> str:
     if mostly("zone"):
         text += usual("zonegap") + "%#z"
     return text
-
-
-def _to_python(date_format: str) -> str:
-    return date_format.replace("%.f", ".%f").replace("%#z", "%z")

@@ -119,7 +119,8 @@ def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberRe
         with_unit[each].mode().sort()[0].replace("\u00a0", " ") if len(with_unit) else ""
         for each in ("prefix", "suffix")
     )
-    example: Any = written.filter(_is_decorated(written, decimal)).min() or ""
+    is_bare = written.str.contains(rf"^[-+]?[\d{decimal}]*(?:[eE][-+]?\d+)?$")
+    example: Any = written.filter(~is_bare).min() or ""
     return NumberReading(numbers, prefix, suffix, not has_decimals, example)
 
 
@@ -146,11 +147,6 @@ def _allowed_units(unit: pl.Series, counts: pl.Series, n_plain: int) -> list[str
     if usual == "" and len(currencies) > 1:
         return [""]
     return ["", usual if usual else (currencies or [""])[0]]
-
-
-def _is_decorated(values: pl.Series, decimal: str) -> pl.Series:
-    """Whether values have more than digits, signs and a decimal sign."""
-    return ~values.str.contains(rf"^[-+]?[\d{decimal}]*(?:[eE][-+]?\d+)?$")
 
 
 def as_integers(column: pl.Series) -> pl.Series:

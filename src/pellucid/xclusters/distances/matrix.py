@@ -11,7 +11,7 @@ from scipy import sparse
 
 from pellucid._utils.files import replacing
 from pellucid._utils.memory import available_memory
-from pellucid._utils.threads import SERIAL, ThreadPool, count_threads
+from pellucid._utils.threads import ThreadPool, count_threads
 
 _BLOCK = 256
 """Rows per task."""
@@ -58,7 +58,8 @@ def check_matrix(
     with ThreadPool(count_threads(n_jobs)) as pool:
         D = row_major(matrix)
         largest = largest_entry(D, pool)
-        smallest = smallest_entry(D, pool)
+        blocks = pool.blocks(len(D), _BLOCK)
+        smallest = float(np.min(pool.map(lambda block: D[slice(*block)].min(), blocks)))
         tolerance = np.sqrt(np.finfo(matrix.dtype).eps) * max(largest, 0.0)
         # Comparisons with NaN are False.
         if not (smallest >= -tolerance and largest < np.inf):
@@ -77,16 +78,10 @@ def check_matrix(
     return matrix if smallest >= 0 else np.maximum(matrix, 0)
 
 
-def largest_entry(D: np.ndarray, pool: ThreadPool = SERIAL) -> float:
+def largest_entry(D: np.ndarray, pool: ThreadPool) -> float:
     """Largest entry of a matrix."""
     blocks = pool.blocks(len(D), _BLOCK)
     return float(np.max(pool.map(lambda block: D[slice(*block)].max(), blocks)))
-
-
-def smallest_entry(D: np.ndarray, pool: ThreadPool = SERIAL) -> float:
-    """Smallest entry of a matrix."""
-    blocks = pool.blocks(len(D), _BLOCK)
-    return float(np.min(pool.map(lambda block: D[slice(*block)].min(), blocks)))
 
 
 def save_matrix(path: str | os.PathLike[str], distances: np.ndarray) -> None:

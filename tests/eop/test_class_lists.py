@@ -132,9 +132,8 @@ def test_ends_that_gain_little_are_dropped():
 def test_pruning_removes_what_does_not_pay():
     # Region 0 is wrong on one row, region 1 right on two, region 2 right on one.
     flat = FlatList(
-        position=np.array([[0, 0], [1, 0], [2, 0]]),
         inside=np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 0]], dtype=bool),
-        answer=np.array([[1] * 5, [1] * 5, [1] * 5]),
+        answer=np.array([1, 1, 1]),
         n_facets=np.array([1, 1, 1]),
         y=np.array([0, 1, 1, 1, 0]),
         units=np.ones(5, dtype=np.int64),

@@ -41,7 +41,6 @@ from pellucid.explanation.rules import RuleList, default_names
 from pellucid.regions.levels import (
     LevelAnswers,
     complexity,
-    find_answers,
     probabilities,
     shares_by_answer,
 )
@@ -160,9 +159,7 @@ class BaseEOP(
             )
             base = make_base(self.base, problem, self.base_penalty)
             self._choose(problem, base, subsets, random)
-            learned = self._make_learner(
-                problem, base, subsets, fitted, held, self._settings(), random
-            ).learn()
+            learned = self._make_learner(problem, base, subsets, fitted, held, random).learn()
             self._store(problem, learned, weighted, held)
         store_training_data(self, X=X)
         self._warn_if_incomplete(learned, base.failure)
@@ -186,26 +183,20 @@ class BaseEOP(
         subsets: list[np.ndarray],
         fitted: np.ndarray,
         held: np.ndarray,
-        settings: Settings,
         random: Any,
     ) -> Learner:
         """The level search on some rows."""
-        progress = Progress(type(self).__name__, 1, self.verbose)
-        finders = self._finders(settings.max_error)
+        progress, settings = Progress(type(self).__name__, 1, self.verbose), self._settings()
+        finder = find_shape(self.regions)(self.n_bootstraps, settings.max_error)
+        # On a column of zeros and ones only an interval can be described. Rows that are classified
+        # by their neighbors require nonparametric regions at all levels.
+        other = finder
+        if self.leftover != "neighbours":
+            other = BoxFinder(self.n_bootstraps, settings.max_error)
+        finders = finder, other
         return self._learner(
             problem, base, finders, subsets, fitted, held, settings, progress, random
         )
-
-    def _finders(self, max_error: float) -> tuple[Finder, Finder]:
-        """The search for regions, and the one for projections with a column of zeros and ones.
-
-        On such a column only an interval can be described. Rows that are classified by their
-        neighbors require nonparametric regions at all levels.
-        """
-        finder = find_shape(self.regions)(self.n_bootstraps, max_error)
-        if self.leftover == "neighbours":
-            return finder, finder
-        return finder, BoxFinder(self.n_bootstraps, max_error)
 
     def _store(
         self,
@@ -310,15 +301,9 @@ class BaseEOP(
         """How to cover more rows; empty if uncovered rows are expected."""
         return ""
 
-    def _find_answers(self, X: Any) -> LevelAnswers:
-        check_is_fitted(self)
-        return find_answers(self.levels_, read_X(self, X, reset=False))
-
     def _answers(self, X: Any) -> tuple[LevelAnswers, np.ndarray]:
         """Answers of the levels, and answers in which rows in no region are filled in."""
-        check_is_fitted(self)
-        numbers = read_X(self, X, reset=False)
-        found = find_answers(self.levels_, numbers)
+        numbers, found = self._find_answers(X)
         answer = found.answer.copy()
         if self.leftover != "abstain":
             uncovered = np.flatnonzero(found.level < 0)
@@ -382,7 +367,7 @@ class BaseEOP(
         ndarray of shape (n_samples,), bool
             True for rows in no region.
         """
-        return self._find_answers(X).level < 0
+        return self._find_answers(X)[1].level < 0
 
     def apply(self, X: Any) -> np.ndarray:
         """Indices of the level and the region that contain each row; -1 for rows in no region.
@@ -397,7 +382,7 @@ class BaseEOP(
         ndarray of shape (n_samples, 2), int
             The level and the region of each row.
         """
-        found = self._find_answers(X)
+        found = self._find_answers(X)[1]
         return np.column_stack([found.level, found.region])
 
     def explain(self, X: Any = None) -> RuleList:
@@ -422,9 +407,8 @@ class BaseEOP(
         leftover = self._describe_uncovered()
         if X is None:
             return RuleList([*rules, leftover])
-        numbers = read_X(self, X, reset=False)
-        found = find_answers(self.levels_, numbers)
-        return RuleList(explain_rows(self.levels_, rules, leftover, numbers, found, self.classes_))
+        rows = self._find_answers(X)
+        return RuleList(explain_rows(self.levels_, rules, leftover, *rows, self.classes_))
 
     @property
     def _column_names(self) -> Sequence[str | Indicator]:

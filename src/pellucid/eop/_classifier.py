@@ -15,7 +15,7 @@ from pellucid.eop._docs import common_parameters
 from pellucid.eop.eop_learner import ClassLearner, EOPLearner
 from pellucid.eop.finders import Finder
 from pellucid.eop.learning import Settings
-from pellucid.eop.problem import RegionProblem, hold_out
+from pellucid.eop.problem import N_FOLDS, RegionProblem, hold_out, stratified_folds
 
 CALIBRATION = 0.3
 """Fraction of each class that is held out, unless parameters are cross-validated."""
@@ -28,8 +28,6 @@ MAX_ERRORS = (0.1, 0.3)
 
 MAX_PENALTY = 0.02
 """Largest η that is tried; the smallest is half a row, and each is twice the one before."""
-
-_N_FOLDS = 3
 
 
 class ParameterChoice(NamedTuple):
@@ -240,8 +238,7 @@ class EOPClassifier(BaseEOP):
             held = rows[hold_out(problem.y[rows], problem.n_classes, self._calibration, random)[1]]
             fitted = np.setdiff1d(rows, held)
             self.max_error_, self.complexity_penalty_ = max_error, penalty
-            settings = self._settings()
-            return self._make_learner(problem, base, subsets, fitted, held, settings, random)
+            return self._make_learner(problem, base, subsets, fitted, held, random)
 
         penalties = penalties_of(n_rows) if penalty == "auto" else [penalty]
         self.cv_results_ = choose_parameters(
@@ -313,21 +310,13 @@ def choose_parameters(
     standard error of the highest. Pairs without any region in a fold are left out if others are
     more accurate than the most frequent class.
 
-    Parameters
-    ----------
-    make_learner : callable
-        Takes rows, ε, η and a random state, and makes a learner of these rows.
-    problem : RegionProblem
-    max_errors, penalties : sequence of float
-        Values of ε and η, the latter in ascending order.
-    seed : int
-        Seed of the folds.
+    `make_learner` takes rows, ε, η and a random state. `penalties` (η) are in ascending order.
     """
     weight = problem.weight(np.arange(len(problem.y)))
     shape = (len(max_errors), len(penalties))
     right, size, is_empty = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
-    fold_of_row = _folds(problem.y, np.random.RandomState(seed))
-    for fold in range(_N_FOLDS):
+    fold_of_row = stratified_folds(problem.y, np.random.RandomState(seed).permutation(len(weight)))
+    for fold in range(N_FOLDS):
         train, test = (np.flatnonzero(part) for part in (fold_of_row != fold, fold_of_row == fold))
         if not len(train) or not len(test):
             continue
@@ -339,7 +328,7 @@ def choose_parameters(
                 return [ParameterChoice(max_error, penalties[0], np.nan, np.nan)]
             for j, (answer, n_facets) in enumerate(learner.answers_by_penalty(penalties, test)):
                 right[i, j] += weight[test] @ (answer == problem.y[test])
-                size[i, j] += n_facets / _N_FOLDS
+                size[i, j] += n_facets / N_FOLDS
                 is_empty[i, j] |= n_facets == 0
     accuracy = right / weight.sum()
     choices = [
@@ -354,15 +343,3 @@ def choose_parameters(
     best = max(choice.accuracy for choice in choices)
     least = best - np.sqrt(best * (1 - best) / weight.sum())
     return sorted(choices, key=lambda c: (c.accuracy < least, c.n_inequalities, -c.accuracy))
-
-
-def _folds(y: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """Fold of each row, stratified by class.
-
-    `StratifiedKFold` of scikit-learn refuses, or warns of, classes with fewer rows than folds.
-    """
-    order = random.permutation(len(y))
-    order = order[np.argsort(y[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.int64)
-    fold[order] = np.arange(len(y)) % _N_FOLDS
-    return fold

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from pellucid.eop.uncovered_rows import closest_level
 from pellucid.metrics.rule_lists import LevelMeasures, level_measures
-from pellucid.regions.levels import Level, find_answers, project
+from pellucid.regions.levels import Level, LevelAnswers, find_answers, project
 from pellucid.tables.validation import read_sample_weight, read_X
 
 
@@ -67,6 +67,12 @@ class StagesMixin:
         """Whether rows in no region are classified by the closest level."""
         return self.leftover == "neighbours" and bool(self.levels_)
 
+    def _find_answers(self, X: Any) -> tuple[Any, LevelAnswers]:
+        """The rows as numbers, and the answers of the levels for them."""
+        check_is_fitted(self)
+        numbers = read_X(self, X, reset=False)
+        return numbers, find_answers(self.levels_, numbers)
+
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions of the first 1, 2, ... levels.
 
@@ -84,9 +90,7 @@ class StagesMixin:
         ndarray of shape (n_samples,)
             Predicted class of each row.
         """
-        check_is_fitted(self)
-        numbers = read_X(self, X, reset=False)
-        found = find_answers(self.levels_, numbers)
+        numbers, found = self._find_answers(X)
         labels = np.append(self.classes_, self.abstain_label_)
         remaining = self._class_weight.copy()
         for number, level in enumerate(self.levels_, start=1):
@@ -145,9 +149,7 @@ class StagesMixin:
         LevelMeasures
             One number per level for each measure.
         """
-        check_is_fitted(self)
-        numbers = read_X(self, X, reset=False)
-        found = find_answers(self.levels_, numbers)
+        numbers, found = self._find_answers(X)
         y = _read_classes(y, numbers)
         correct = np.empty((len(y), len(self.levels_)), dtype=bool)
         for number, level in enumerate(self.levels_):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pellucid.eop.neighbors import KNNClassifier
-from pellucid.eop.problem import RegionProblem
+from pellucid.eop.problem import N_FOLDS, RegionProblem, stratified_folds
 from pellucid.regions.classifiers import LinearClassifier, Stump
 from pellucid.regions.levels import project
 from pellucid.tree.predictor import column_values
@@ -21,9 +21,6 @@ _BLOCK = 32
 
 _N_NEIGHBORS = 5
 """Neighbors of the built-in k-NN classifier, as in scikit-learn."""
-
-_N_FOLDS = 3
-"""Folds of the cross-validation that predicts the training rows."""
 
 FAILED = -1
 """Predicted class index of a classifier that could not be fitted."""
@@ -240,11 +237,9 @@ class SklearnBase(BaseClassifier):
 
     def _cross_validate(self, P: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
         """Predict each fold, stratified by class, by a classifier fitted on the other folds."""
-        order = np.argsort(self.problem.y[rows], kind="stable")
-        fold_of_row = np.empty(len(rows), dtype=np.int64)
-        fold_of_row[order] = np.arange(len(rows)) % _N_FOLDS
+        fold_of_row = stratified_folds(self.problem.y[rows], np.arange(len(rows)))
         answers = np.empty(len(rows), dtype=np.int64)
-        for fold in range(_N_FOLDS):
+        for fold in range(N_FOLDS):
             is_test = fold_of_row == fold
             if not is_test.any():
                 continue

@@ -14,7 +14,7 @@ from pellucid.eop.finders import Calibration, RegionSearchResult
 from pellucid.eop.learning import MIN_ROWS, Learner, LearningResult, ProjectionCandidate
 from pellucid.eop.problem import is_error_allowed
 from pellucid.eop.projections import ClassScan, scan_classes
-from pellucid.eop.refining import FlatList, ListOptimizer
+from pellucid.eop.refining import ListOptimizer
 from pellucid.regions.levels import Level, project
 from pellucid.regions.shapes import Regions
 
@@ -150,19 +150,22 @@ class ClassLearner(EOPLearner):
         """Find all levels, then prune them, and optimize their boxes together if asked for."""
         learned = self.grow()
         penalties = self.settings.penalties or (self.settings.complexity_penalty,)
+        if any(level.regions.scores is not None for level in learned.levels):
+            return learned
         optimizer = self._optimizer()
-        if optimizer is not None:
-            boxes = optimizer.start(learned.levels)
-            boxes = optimizer.path(boxes, penalties, self._should_stop)[-1]
-            self._replace_levels([(box.source, box.box) for box in boxes], are_new=True)
-        elif all(level.regions.scores is None for level in learned.levels):
-            flat = self._flat(self.all_rows)
-            facet_units = penalties[-1] * self.problem.total(self.all_rows)
-            kept = flat.position[flat.pruned(facet_units)]
-            if len(kept) < len(flat.position):
-                by_level = [np.sort(kept[kept[:, 0] == i, 1]) for i in range(len(learned.levels))]
-                taken = [e.regions.take(k) for e, k in zip(learned.levels, by_level)]
-                self._replace_levels(list(enumerate(taken)))
+        boxes = optimizer.start(learned.levels)
+        if optimizer.finder is not None:
+            found = optimizer.path(boxes, penalties, self._should_stop)[-1]
+            self._replace_levels([(box.source, box.box) for box in found], are_new=True)
+            return learned
+        found = optimizer.path(boxes, penalties[-1:], self._should_stop)[-1]
+        if len(found) < len(boxes):
+            kept: list[list[int]] = [[] for _ in learned.levels]
+            for box in found:
+                kept[box.source].append(box.region)
+            indices = (np.array(regions, dtype=np.int64) for regions in kept)
+            taken = [level.regions.take(i) for level, i in zip(learned.levels, indices)]
+            self._replace_levels(list(enumerate(taken)))
         return learned
 
     def _replace_levels(self, regions: list[tuple[int, Regions]], are_new: bool = False) -> None:
@@ -220,27 +223,22 @@ class ClassLearner(EOPLearner):
     ) -> Iterator[tuple[np.ndarray, int]]:
         """Answers for other rows, and number of inequalities, with each η in ascending order."""
         optimizer = self._optimizer()
-        if optimizer is not None:
-            boxes = optimizer.start(self.learned.levels)
-            for found in optimizer.path(boxes, penalties, self._should_stop):
-                yield optimizer.predict(found, rows), sum(box.n_facets for box in found)
-            return
-        flat, tested = self._flat(self.all_rows), self._flat(rows)
-        total, kept = self.problem.total(self.all_rows), None
-        for penalty in penalties:
-            kept = flat.pruned(penalty * total, kept)
-            yield tested.predict(kept, flat.default(kept)), int(flat.n_facets[kept].sum())
+        boxes = optimizer.start(self.learned.levels)
+        for found in optimizer.path(boxes, penalties, self._should_stop):
+            yield optimizer.predict(found, rows), sum(box.n_facets for box in found)
 
-    def _flat(self, rows: np.ndarray) -> FlatList:
-        return FlatList.of(self.learned.levels, self.problem, rows, self.settings.has_default)
-
-    def _optimizer(self) -> ListOptimizer | None:
-        """The search for better boxes; None if they stay as they were found."""
+    def _optimizer(self) -> ListOptimizer:
+        """The search for better boxes, or only for regions that do not pay."""
         settings, finder = self.settings, self.finders[0]
-        if not settings.optimizes or not isinstance(finder, BoxFinder) or len(self._all_held):
-            return None
-        limits = settings.min_support, settings.purity_limit
-        return ListOptimizer(self.problem, self.all_rows, finder, *limits)
+        is_only_pruned = not settings.optimizes or len(self._all_held)
+        return ListOptimizer(
+            self.problem,
+            self.all_rows,
+            None if is_only_pruned or not isinstance(finder, BoxFinder) else finder,
+            settings.min_support,
+            settings.purity_limit,
+            settings.has_default,
+        )
 
     def _scan(self, max_errors: list[float]) -> Any:
         """Scan all projections, or, if few rows were covered since then, only the best ones.

@@ -16,6 +16,9 @@ from pellucid._core.data.arrays import Weights
 from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
 
+N_FOLDS = 3
+"""Folds of cross-validations."""
+
 
 def is_error_allowed(wrong: Any, total: Any, max_error: float) -> Any:
     """Whether wrong / total is at most `max_error`, with a tolerance for rounding errors."""
@@ -62,6 +65,17 @@ def hold_out(
         if n_held > 0:
             is_held[random.permutation(rows)[:n_held]] = True
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
+
+
+def stratified_folds(y: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Fold of each row: those of a class, in the given order, go to the folds in turn.
+
+    `StratifiedKFold` of scikit-learn refuses, or warns of, classes with fewer rows than folds.
+    """
+    order = order[np.argsort(y[order], kind="stable")]
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[order] = np.arange(len(y)) % N_FOLDS
+    return fold
 
 
 class RegionProblem:

@@ -23,56 +23,27 @@ _MAX_SWEEPS = 2
 class FlatList:
     """All regions of a decision list, in order, on some rows.
 
-    Arrays have one row per region, and `inside` and `answer` one column per row.
+    `answer` is the class that each region predicts. Rows in no region get their most frequent class
+    if there is a default; otherwise they count as wrong.
     """
 
-    position: np.ndarray
-    """Level, and region within the level."""
     inside: np.ndarray
     """Whether each region contains each row, whatever earlier regions contain."""
     answer: np.ndarray
-    """Class that the classifier of the level predicts."""
     n_facets: np.ndarray
     y: np.ndarray
     units: np.ndarray
     n_classes: int
     has_default: bool = True
-    """Whether rows in no region get their most frequent class; otherwise they count as wrong."""
 
-    @classmethod
-    def of(
-        cls, levels: Sequence[Level], problem: RegionProblem, rows: np.ndarray, has_default: bool
-    ) -> FlatList:
-        """Evaluate all regions on the given rows."""
-        position, inside, answer, n_facets = [], [], [], []
-        for index, level in enumerate(levels):
-            P = project(problem.X, level.features, rows)
-            given = level.classifier.predict(P)
-            for region in range(len(level.regions)):
-                position.append((index, region))
-                inside.append(level.regions.take(np.array([region])).contains(P))
-                answer.append(given)
-            n_facets += level.regions.n_facets.tolist()
-        shape = (len(position), len(rows))
-        return cls(
-            np.array(position, dtype=np.int64).reshape(-1, 2),
-            np.array(inside, dtype=bool).reshape(shape),
-            np.array(answer, dtype=np.int64).reshape(shape),
-            np.array(n_facets, dtype=np.int64),
-            problem.y[rows],
-            problem.units[rows],
-            problem.n_classes,
-            has_default,
-        )
-
-    def pruned(self, facet_units: float, kept: np.ndarray | None = None) -> np.ndarray:
-        """Indices of the regions that remain after pruning, of all or of those in `kept`.
+    def pruned(self, facet_units: float) -> np.ndarray:
+        """Indices of the regions that remain after pruning.
 
         The region whose removal saves the most is removed, until no removal saves anything. A
         removal saves `facet_units` per inequality, and costs the weight of the rows that are then
         classified wrongly instead of correctly.
         """
-        kept = np.arange(len(self.position)) if kept is None else kept
+        kept = np.arange(len(self.answer))
         while len(kept):
             saved = facet_units * self.n_facets[kept] - self._lost(kept)
             worst = int(np.argmax(saved))
@@ -122,15 +93,13 @@ class FlatList:
         return first, inside.argmax(axis=0)
 
     def _answer(self, kept: np.ndarray, at: np.ndarray, default: int) -> np.ndarray:
-        answer = np.full(len(at), default, dtype=np.int64)
-        covered = np.flatnonzero(at < len(kept))
-        answer[covered] = self.answer[kept[at[covered]], covered]
-        return answer
+        """Class of the regions at some positions in `kept`; the default at len(kept)."""
+        return np.append(self.answer[kept], default)[at]
 
 
 @dataclass(frozen=True)
 class ListBox:
-    """A box of a decision list and the class that it predicts."""
+    """A box, or another region, of a decision list and the class that it predicts."""
 
     features: tuple[int, ...]
     answer: int
@@ -140,10 +109,12 @@ class ListBox:
     source: int
     """Index of the level that it comes from."""
     n_facets: int
+    region: int = 0
+    """Index within the level."""
 
 
 class ListOptimizer:
-    """Increase the accuracy of a decision list of boxes, and remove inequalities.
+    """Remove regions of a decision list that do not pay, and optimize its boxes.
 
     The objective is the weight of the rows that are classified correctly, minus a weight per
     inequality. A box decides about the rows that no earlier box contains. If all other boxes
@@ -153,32 +124,41 @@ class ListOptimizer:
     positive if they are of the class of the box, so that its ends lie where its class ends.
 
     A box needs the fraction (or number) `min_support` of the rows of its class that no earlier box
-    contains. Its error is at most `purity_limit`.
+    contains. Its error is at most `purity_limit`. Without a finder, regions are only removed.
     """
+
+    problem: RegionProblem
+    rows: np.ndarray
+    finder: BoxFinder | None
+    y: np.ndarray
+    units: np.ndarray
+    total: int
 
     def __init__(
         self,
         problem: RegionProblem,
         rows: np.ndarray,
-        finder: BoxFinder,
+        finder: BoxFinder | None,
         min_support: float,
         purity_limit: float,
+        has_default: bool = True,
     ) -> None:
         self.problem, self.rows, self.finder = problem, rows, finder
         self.y, self.units = problem.y[rows], problem.units[rows]
         self.total = int(self.units.sum())
         self._min_support, self._purity_limit = min_support, purity_limit
+        self._has_default = has_default
 
     def start(self, levels: Sequence[Level]) -> list[ListBox]:
-        """The boxes of levels that predict one class each."""
+        """The regions of levels that predict one class each."""
         found = []
         for source, level in enumerate(levels):
             P = project(self.problem.X, level.features, self.rows)
             answer = int(level.classifier.predict(P[:1])[0])
             for region, n_facets in enumerate(level.regions.n_facets.tolist()):
                 box = level.regions.take(np.array([region]))
-                inside = box.contains(P)
-                found.append(ListBox(level.features, answer, box, inside, source, n_facets))
+                where = box, box.contains(P), source
+                found.append(ListBox(level.features, answer, *where, n_facets, region))
         return found
 
     def path(
@@ -187,10 +167,11 @@ class ListOptimizer:
         """The list after each η, in ascending order: prune it, then optimize each box."""
         found = []
         for penalty in penalties:
-            if not should_stop():
+            if self.finder is None or not should_stop():
                 facet_units = penalty * self.total
                 kept = self._flat(boxes).pruned(facet_units)
-                boxes = self._optimize([boxes[i] for i in kept.tolist()], facet_units)
+                boxes = [boxes[i] for i in kept.tolist()]
+                boxes = self._optimize(boxes, facet_units) if self.finder else boxes
             found.append(boxes)
         return found
 
@@ -201,16 +182,14 @@ class ListOptimizer:
         return self._answers(boxes, inside, len(rows))[0]
 
     def _flat(self, boxes: list[ListBox]) -> FlatList:
-        shape = len(boxes), len(self.rows)
-        answer = np.array([box.answer for box in boxes], dtype=np.int64)
         return FlatList(
-            np.empty((len(boxes), 2), dtype=np.int64),
-            np.array([box.inside for box in boxes], dtype=bool).reshape(shape),
-            np.broadcast_to(answer[:, None], shape),
+            np.array([box.inside for box in boxes], dtype=bool).reshape(len(boxes), len(self.rows)),
+            np.array([box.answer for box in boxes], dtype=np.int64),
             np.array([box.n_facets for box in boxes], dtype=np.int64),
             self.y,
             self.units,
             self.problem.n_classes,
+            self._has_default,
         )
 
     def _answers(
@@ -260,7 +239,8 @@ class ListOptimizer:
         self, old: ListBox, reached: np.ndarray, rest: np.ndarray, facet_units: float
     ) -> ListBox | None:
         """The box with the largest objective, or None if the list is better without it."""
-        if not len(reached):
+        finder = self.finder
+        if not len(reached) or finder is None:
             return None
         P = project(self.problem.X, old.features, self.rows)
         y, units = self.y[reached], self.units[reached]
@@ -274,12 +254,12 @@ class ListOptimizer:
         candidates = [old.box]
         if gains.max() > 0:
             for found in (
-                self.finder.fit(old.box, rows, gains),
-                self.finder.grow(rows, gains, np.random.RandomState(0)),
+                finder.fit(old.box, rows, gains),
+                finder.grow(rows, gains, np.random.RandomState(0)),
             ):
                 if found is None:
                     continue
-                found = self.finder.drop_facets(found, rows, gains, _TIE * facet_units)
+                found = finder.drop_facets(found, rows, gains, _TIE * facet_units)
                 if found.n_facets.any():
                     candidates.append(found)
         for box in candidates:
@@ -289,7 +269,7 @@ class ListOptimizer:
                 best, largest = box, value
         if best is None or best is old.box:
             return None if best is None else old
-        box = self.finder.finish(best, rows)
+        box = finder.finish(best, rows)
         return replace(old, box=box, inside=box.contains(P), n_facets=int(box.n_facets.sum()))
 
     def _is_allowed(self, inside: np.ndarray, is_class: np.ndarray, units: np.ndarray) -> bool:

@@ -58,17 +58,17 @@ def test_the_report(monkeypatch):
 
 def test_progress_mentions_compilation_that_takes_long(monkeypatch):
     monkeypatch.setattr(compilation, "_LONG", -1.0)
-    listener = compilation._CompilationReport()
+    listener = compilation._CompilationWatch()
     said = []
     with listening(lambda progress, text: said.append(text)):
-        listener.on_start(None)
-        listener.on_end(None)
-        listener.on_start(None)
+        for _ in range(2):
+            listener.on_start(None)
+            listener.on_end(None)
     assert said == ["compiling (first use)"]
 
 
 def test_short_compilation_is_not_mentioned():
-    listener = compilation._CompilationReport()
+    listener = compilation._CompilationWatch()
     said = []
     with listening(lambda progress, text: said.append(text)):
         for _ in range(3):

@@ -146,48 +146,35 @@ _LONG = 1.0
 """Seconds of compilation after which progress mentions it."""
 
 
-class _CollectorPause(event.Listener):
-    """Disables the garbage collector during compilation.
+class _CompilationWatch(event.Listener):
+    """Disables the garbage collector during compilation, and reports once that this takes long.
 
     The compiler makes many objects that stay alive, and collecting takes a tenth of the time.
     """
 
     def __init__(self) -> None:
         self._lock, self._n_compiling, self._was_on = threading.Lock(), 0, False
+        self._begin, self._seconds, self._is_reported = 0.0, 0.0, False
 
     def on_start(self, event: event.Event) -> None:
         with self._lock:
+            now = time.monotonic()
             if not self._n_compiling:
-                self._was_on = gc.isenabled()
+                self._was_on, self._begin = gc.isenabled(), now
                 gc.disable()
             self._n_compiling += 1
+            is_long = self._seconds + now - self._begin > _LONG and not self._is_reported
+            self._is_reported |= is_long
+        if is_long:
+            report_newest("compiling (first use)")
 
     def on_end(self, event: event.Event) -> None:
         with self._lock:
             self._n_compiling -= 1
-            if self._was_on and not self._n_compiling:
-                gc.enable()
-
-
-class _CompilationReport(event.Listener):
-    """Reports once that compilation takes long."""
-
-    def __init__(self) -> None:
-        self._level, self._begin, self._seconds, self._is_reported = 0, 0.0, 0.0, False
-
-    def on_start(self, event: event.Event) -> None:
-        now = time.monotonic()
-        if not self._level:
-            self._begin = now
-        self._level += 1
-        if self._seconds + now - self._begin > _LONG and not self._is_reported:
-            self._is_reported = True
-            report_newest("compiling (first use)")
-
-    def on_end(self, event: event.Event) -> None:
-        self._level -= 1
-        if not self._level:
-            self._seconds += time.monotonic() - self._begin
+            if not self._n_compiling:
+                self._seconds += time.monotonic() - self._begin
+                if self._was_on:
+                    gc.enable()
 
 
 class _InterruptDelay(event.Listener):
@@ -222,8 +209,7 @@ class _InterruptDelay(event.Listener):
                     signal.raise_signal(signal.SIGINT)
 
 
-event.register("numba:compile", _CollectorPause())
-event.register("numba:compile", _CompilationReport())
+event.register("numba:compile", _CompilationWatch())
 event.register("numba:compile", _InterruptDelay())  # the last one, since its end may raise
 
 

@@ -61,16 +61,15 @@ class NumericRows:
         return self.matrix.shape[0]
 
 
-class _NumericDistance(Distance):
-    """A distance of numeric rows.
+class NumericDistance(Distance):
+    """A distance of numeric rows, given by its name in `scipy.spatial.distance` if it has another.
 
     Rows are subtracted rather than expanded into dot products. Equal rows therefore have distance
     0, and the matrix is symmetric.
     """
 
-    scipy_name: str
-
-    def __init__(self) -> None:
+    def __init__(self, name: str, scipy_name: str | None = None) -> None:
+        self.name, self.scipy_name = name, scipy_name or name
         self._width: int | None = None
 
     def read(self, X: Any, name: str) -> NumericRows:
@@ -103,28 +102,14 @@ class _NumericDistance(Distance):
         return np.sqrt(distances) if self.scipy_name == "euclidean" else distances
 
 
-class Euclidean(_NumericDistance):
-    """Square root of the sum of squared differences."""
-
-    name: str = "euclidean"
-    scipy_name: str = "euclidean"
-
-
-class Manhattan(_NumericDistance):
-    """Sum of absolute differences."""
-
-    name: str = "manhattan"
-    scipy_name: str = "cityblock"
-
-
-class Cosine(_NumericDistance):
+class Cosine(NumericDistance):
     """1 - cosine similarity: half the squared distance of the normalized rows.
 
     Rows of zeros have distance 0 from each other and 1 from all other rows.
     """
 
-    name: str = "cosine"
-    scipy_name: str = "sqeuclidean"
+    def __init__(self) -> None:
+        super().__init__("cosine", "sqeuclidean")
 
     def read(self, X: Any, name: str) -> NumericRows:
         matrix = super().read(X, name).matrix
@@ -155,12 +140,8 @@ SCIPY_BOOLEAN_METRICS = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", 
 """Metrics of `scipy.spatial.distance` for rows of 0 and 1."""
 
 
-class ScipyDistance(_NumericDistance):
-    """A metric of `scipy.spatial.distance`, by its name there."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = self.scipy_name = name
+class ScipyDistance(NumericDistance):
+    """A metric of `scipy.spatial.distance` that may be undefined, by its name there."""
 
     def read(self, X: Any, name: str) -> NumericRows:
         matrix = super().read(X, name).matrix

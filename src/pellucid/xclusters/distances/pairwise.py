@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
@@ -24,8 +24,7 @@ from pellucid.xclusters.distances.numeric import (
     CallableDistance,
     Cosine,
     Distance,
-    Euclidean,
-    Manhattan,
+    NumericDistance,
     ScipyDistance,
 )
 
@@ -186,12 +185,15 @@ def find_distance(metric: Any, window: int | None = None, ranges: Any = None) ->
         return DTW(window)
     if metric == "gower":
         return Gower(ranges)
+    if metric in ("manhattan", "cityblock"):
+        return NumericDistance("manhattan", "cityblock")
+    if metric in ("cosine", "jaccard"):
+        return Cosine() if metric == "cosine" else Jaccard()
+    if metric == "euclidean":
+        return NumericDistance(metric)
     if metric in (*SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS):
-        return Manhattan() if metric == "cityblock" else ScipyDistance(metric)
-    known = {"euclidean": Euclidean, "manhattan": Manhattan, "cosine": Cosine, "jaccard": Jaccard}
-    if metric not in known:
-        raise ValueError(f"unknown metric={metric!r}; {_advice(str(metric), known)}")
-    return known[metric]()
+        return ScipyDistance(metric)
+    raise ValueError(f"unknown metric={metric!r}; {_advice(str(metric))}")
 
 
 _REPLACEMENTS = {
@@ -203,11 +205,11 @@ _REPLACEMENTS = {
 """What replaces metrics of other packages that are not offered here."""
 
 
-def _advice(metric: str, known: Iterable[str]) -> str:
+def _advice(metric: str) -> str:
     """What to use instead of an unknown metric."""
     if metric in _REPLACEMENTS:
         return _REPLACEMENTS[metric]
-    names = sorted({*known, *METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS})
+    names = sorted({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS})
     close = get_close_matches(metric.lower(), names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"

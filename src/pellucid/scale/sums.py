@@ -235,15 +235,14 @@ class PartitionedSumCriterion(BatchCriterion[NodeState]):
         bins, formula, totals = self.problem.bins, self.formula, sums.totals
         n_features, cost = len(sums.by_bin), formula.cost(totals)
         found = np.empty((n_features, 1, 3), dtype=type(formula.no_split))
-        for feature in range(n_features):
-            best, edge, bounds = formula.scan(sums.by_bin[feature], bins.inside[feature], totals)
-            found[feature, 0] = best, edge, bounds.min()
+        scan = formula.scan(sums.by_bin, bins.inside, totals)
+        found[:, 0] = np.stack([scan.best, scan.edge, scan.bounds.min(axis=1)], axis=1)
 
         def make_column(feature: int) -> FineColumn:
             return FineColumn(bins.edges[feature], sums.by_bin[feature], bins.inside[feature])
 
         def judge(feature: int, column: FineColumn, limit: Any) -> Judgement:
-            best, edge, bounds = formula.scan(column.sums, column.inside, totals)
+            best, edge, bounds = formula.scan_one(column.sums, column.inside, totals)
             # Objects, since integers of this size do not fit into floats.
             found = np.array([[best, column.edges[edge]]], dtype=object)
             return Judgement(found, bounds <= min(limit, best), bounds.min())

@@ -44,17 +44,20 @@ class NormalizedCut(SumFormula):
         return np.divide(cut, degree, out=np.zeros(len(sums)), where=degree > 0)
 
     def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
-        """Judge all bins of a column by a compiled loop, with bounds inside the bins."""
+        """Judge all bins of some columns by a compiled loop, with bounds inside the bins."""
         from pellucid._core.kernels.normalized_cut import (
             LabelGraph,
             NormalizedCutWorkspace,
-            scan_column,
+            scan_columns,
         )
 
-        (n_bins, k), bounds = sums.shape, np.empty(len(sums))
+        n_columns, n_bins, k = sums.shape
+        found = ColumnScan(
+            np.empty(n_columns), np.empty(n_columns, dtype=np.intp), np.empty((n_columns, n_bins))
+        )
         graph = LabelGraph(totals, self._whole, self._self_weight)
         workspace = NormalizedCutWorkspace(
             np.empty(k), np.empty(k), np.empty(n_bins), np.empty((n_bins + 1, 4))
         )
-        best, edge = scan_column(sums, inside, graph, bounds, workspace)
-        return ColumnScan(best, edge, bounds)
+        scan_columns(sums, inside, graph, found.bounds, found.best, found.edge, workspace)
+        return found

@@ -25,20 +25,21 @@ _MIN_ROWS = 2**13
 
 
 class ColumnScan(NamedTuple):
-    """What is known about the thresholds of a column.
+    """What is known about the thresholds of some columns.
 
     Attributes
     ----------
-    best : float or int
-        Least objective at an edge of the bins, and the lowest edge that has it.
-    edge : int
-    bounds : ndarray of shape (n_bins,)
+    best : ndarray of shape (n_columns,)
+        Least objective at an edge of the bins.
+    edge : ndarray of shape (n_columns,)
+        The lowest edge that has it.
+    bounds : ndarray of shape (n_columns, n_bins)
         Lower bounds of the objective at all thresholds inside each bin; `SumFormula.no_split` for
         bins without such thresholds.
     """
 
-    best: Any
-    edge: int
+    best: np.ndarray
+    edge: np.ndarray
     bounds: np.ndarray
 
 
@@ -98,17 +99,23 @@ class SumFormula(ABC):
         return bool(np.count_nonzero(totals) < 2)
 
     def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
-        """Judge all bins of a column, given their sums: (n_bins, n_channels)."""
-        left = sums.cumsum(axis=0)
+        """Judge all bins of some columns, given their sums: (n_columns, n_bins, n_channels)."""
+        shape, n_channels = sums.shape[:2], sums.shape[2]
+        left = sums.cumsum(axis=1)
         right, below = totals - left, left - sums
-        values = self.objective(left, right)
+        values = self.objective(left.reshape(-1, n_channels), right.reshape(-1, n_channels))
         # Every row adds to some sum: a side without sums has no rows.
-        values = np.where(left.any(axis=1) & right.any(axis=1), values, self.no_split)
-        has_rows = inside & sums.any(axis=1)
-        bounds = np.full(len(sums), self.no_split)
+        is_split = left.any(axis=2) & right.any(axis=2)
+        values = np.where(is_split, values.reshape(shape), self.no_split)
+        has_rows, bounds = inside & sums.any(axis=2), np.full(shape, self.no_split)
         bounds[has_rows] = self.bound(below[has_rows], right[has_rows], totals)
-        edge = int(values.argmin())
-        return ColumnScan(values[edge], edge, bounds)
+        edge = values.argmin(axis=1)
+        return ColumnScan(values[np.arange(len(edge)), edge], edge, bounds)
+
+    def scan_one(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> Any:
+        """Least objective, its edge and the bounds of one column."""
+        best, edge, bounds = self.scan(sums[None], inside[None], totals)
+        return best[0], int(edge[0]), bounds[0]
 
 
 @dataclass(slots=True)
@@ -168,21 +175,20 @@ class SumCriterion(MemoryCriterion[SumState]):
         histograms = self._histograms(rows, totals)
         step = max(1, _CHUNK // (bins.edges.shape[1] * self._n_channels))
 
-        def scan(block: np.ndarray, found: np.ndarray) -> None:
+        def scan_block(block: np.ndarray, found: np.ndarray) -> None:
             for start in range(0, len(block), step):
                 features = block[start : start + step]
-                for j, sums in zip(features, histograms(features)):
-                    best, edge, bounds = formula.scan(sums, bins.inside[j], totals)
-                    found[j, 0] = best, edge, bounds.min()
+                scan = formula.scan(histograms(features), bins.inside[features], totals)
+                found[features, 0] = np.stack([scan.best, scan.edge, scan.bounds.min(axis=1)], 1)
 
         def refine(feature: int, limit: Any) -> np.ndarray:
             sums = histograms(np.array([feature]))[0]
-            best, edge, bounds = formula.scan(sums, bins.inside[feature], totals)
+            best, edge, bounds = formula.scan_one(sums, bins.inside[feature], totals)
             wanted = bounds <= min(limit, best)
             places, codes, values = rows_in_bins(problem, feature, rows, wanted)
             if len(values):
                 edges, sums = self._by_value(rows[places], codes, values, wanted, feature, sums)
-                best, edge, _ = formula.scan(sums, np.zeros(len(sums), dtype=bool), totals)
+                best, edge, _ = formula.scan_one(sums, np.zeros(len(sums), dtype=bool), totals)
                 return np.array([[best, edges[edge]]], dtype=object)
             return np.array([[best, bins.edges[feature, edge]]], dtype=object)
 
@@ -190,7 +196,7 @@ class SumCriterion(MemoryCriterion[SumState]):
             problem,
             np.arange(problem.n_features),
             len(rows),
-            scan,
+            scan_block,
             refine,
             formula.no_split,
             n_best=n,
@@ -210,8 +216,15 @@ class SumCriterion(MemoryCriterion[SumState]):
         sums: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Edges and sums of a column in which each value of the wanted bins is a bin."""
-        starts = np.append(0, (values[1:] != values[:-1]).nonzero()[0] + 1)
-        by_value = np.add.reduceat(self._terms(rows), starts)
+        is_new = np.append(True, values[1:] != values[:-1])
+        starts, n_channels = is_new.nonzero()[0], self._n_channels
+        if self.formula.needs_costs:
+            by_value = np.add.reduceat(self._terms(rows), starts)
+        else:
+            place = (is_new.cumsum() - 1) * n_channels + self.problem.labels[rows]
+            units = self.problem.weights.units_of(rows)
+            by_value = np.bincount(place, units, minlength=len(starts) * n_channels)
+            by_value = by_value.astype(np.int64).reshape(-1, n_channels)
         closed = (~wanted).nonzero()[0]
         edges = np.append(self.problem.bins.edges[feature, closed], values[starts])
         bins = np.append(closed, codes[starts])
@@ -227,16 +240,16 @@ class SumCriterion(MemoryCriterion[SumState]):
         return []
 
     def _terms(self, rows: np.ndarray) -> np.ndarray:
-        """What some rows add: (n_rows, n_channels)."""
-        if self.formula.needs_costs:
-            return self.formula.terms_of_costs(self.problem.costs[rows])
-        terms = np.zeros((len(rows), self._n_channels), dtype=np.int64)
-        labels, weights = self.problem.labels[rows], self.problem.weights
-        terms[np.arange(len(rows)), labels] = weights.units_of(rows)
-        return terms
+        """What some rows add if it comes from their costs: (n_rows, n_channels)."""
+        return self.formula.terms_of_costs(self.problem.costs[rows])
 
     def _count(self, rows: np.ndarray) -> np.ndarray:
         """Sums of some rows."""
+        if not self.formula.needs_costs:
+            labels, weights = self.problem.labels[rows], self.problem.weights
+            # Sums of units are below 2**52, so that those of floats are exact.
+            units = None if weights.are_ones else weights.units[rows]
+            return np.bincount(labels, units, minlength=self._n_channels).astype(np.int64)
         starts = range(0, len(rows), _MIN_ROWS)
         parts = [self._terms(rows[start : start + _MIN_ROWS]).sum(axis=0) for start in starts]
         return np.array(parts).sum(axis=0, dtype=np.int64)

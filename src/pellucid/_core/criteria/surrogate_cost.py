@@ -256,8 +256,9 @@ class SurrogateFormula(SumFormula):
         return bool(totals[:-1].min() == 0)
 
     def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
-        """Judge all bins of a column by a compiled loop, with bounds inside the bins."""
-        losses, floor = np.ascontiguousarray(sums[:, :-1]), int(totals[-1])
-        found, bounds = scan_sums(inside, totals[:-1].copy(), losses.copy())
-        loss, edge, _ = found[0].tolist()
-        return ColumnScan(floor + loss, edge, bounds + floor)
+        """Judge all bins of some columns by a compiled loop, with bounds inside the bins."""
+        (n_columns, n_bins, _), floor = sums.shape, totals[-1]
+        losses = sums[:, :, :-1].reshape(n_columns * n_bins, -1).copy()
+        ends = n_bins * np.arange(n_columns + 1)
+        found, bounds = scan_sums(ends, inside.ravel(), totals[:-1].copy(), losses)
+        return ColumnScan(found[:, 0] + floor, found[:, 1], bounds.reshape(inside.shape) + floor)

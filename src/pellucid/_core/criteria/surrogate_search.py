@@ -204,7 +204,7 @@ class Histogram(ABC):
     def _scan_columns(self, first: int, last: int) -> ScannedColumns:
         ends = self.layout.ends[first : last + 1]
         inside, sums = self.layout.inside[ends[0] : ends[-1]], self.column_sums(first, last)
-        found, bounds = _scan(ends - ends[0], inside, self.losses.totals, sums)
+        found, bounds = scan_sums(ends - ends[0], inside, self.losses.totals, sums)
         found[:, 1] = self.layout.codes[ends[:-1] + found[:, 1]]
         return ScannedColumns(first, sums, bounds, found)
 
@@ -489,7 +489,7 @@ def sum_entries(entries: Entries, losses: np.ndarray, first: int, last: int) -> 
     return sums
 
 
-def _scan(
+def scan_sums(
     ends: np.ndarray, inside: np.ndarray, totals: np.ndarray, sums: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make the sums of each column cumulative; what the scan finds, and the bounds of the bins."""
@@ -498,16 +498,6 @@ def _scan(
     found, bounds = np.empty((len(ends) - 1, 3), np.int64), np.empty(len(sums), np.int64)
     scan_bins(ends, inside, totals, sums, found, bounds)
     return found, bounds
-
-
-def scan_sums(
-    inside: np.ndarray, totals: np.ndarray, sums: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scan one column: (least loss, its bin, least bound), and the bounds of all bins.
-
-    `sums` become cumulative.
-    """
-    return _scan(np.array([0, len(sums)]), inside, totals, sums)
 
 
 def _best_inside(rows: OpenRows, sums: np.ndarray, totals: np.ndarray) -> tuple[int, float]:
@@ -527,6 +517,6 @@ def _best_inside(rows: OpenRows, sums: np.ndarray, totals: np.ndarray) -> tuple[
     by_value[first] += sums[bins[first]]
     by_value[first[1:]] -= sums[bins[first[:-1]] + 1]
     n = len(starts)
-    found, _ = _scan(np.array([0, n]), np.zeros(n, dtype=bool), totals, by_value)
+    found, _ = scan_sums(np.array([0, n]), np.zeros(n, dtype=bool), totals, by_value)
     loss, place, _ = found[0].tolist()
     return loss, float(rows.values[starts[place]])

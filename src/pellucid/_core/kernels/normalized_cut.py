@@ -176,7 +176,7 @@ def bound_by_side(low, high, graph):
     return least
 
 
-@compiled
+@inner
 def scan_column(sums, inside, graph, bounds, workspace):
     """Least objective at the edges of a column, and the lowest such edge.
 
@@ -221,3 +221,10 @@ def scan_column(sums, inside, graph, bounds, workspace):
             if least <= best:
                 bounds[t] = least
     return best, best_edge
+
+
+@compiled
+def scan_columns(sums, inside, graph, bounds, best, edge, workspace):
+    """Fill best, edge and bounds of some columns, see `scan_column`."""
+    for f in range(len(sums)):
+        best[f], edge[f] = scan_column(sums[f], inside[f], graph, bounds[f], workspace)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from pellucid.datasets import make_eop_patterns
-from pellucid.datasets._patterns import draw_rows
+from pellucid.datasets._synthetic import draw_rows
 
 N_GENERATED = 10
 TRAIN_SHARE = 2 / 3

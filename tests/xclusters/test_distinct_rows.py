@@ -12,7 +12,7 @@ from _support.extended import seeds
 from pellucid import XClusters
 from pellucid.tables.columns import Columns
 from pellucid.xclusters import pairwise
-from pellucid.xclusters.distinct_rows import GivenDistances, RowGroups
+from pellucid.xclusters.rows import GivenDistances, RowGroups
 
 TIMES = [f"t{i}" for i in range(4)]
 

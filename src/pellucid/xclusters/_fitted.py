@@ -18,8 +18,8 @@ from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 from pellucid.tree.measures import feature_importances
 from pellucid.xclusters.distances.pairwise import between
-from pellucid.xclusters.distinct_rows import RowGroups
 from pellucid.xclusters.features import accuracy_data
+from pellucid.xclusters.rows import RowGroups
 from pellucid.xclusters.search import SearchOutcome
 from pellucid.xclusters.trees import relabel_clusters
 

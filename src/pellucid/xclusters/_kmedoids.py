@@ -19,10 +19,9 @@ from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
 from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 from pellucid.xclusters.distances.pairwise import METRICS, between, column_ranges, pairwise
-from pellucid.xclusters.distinct_rows import order_by_values
 from pellucid.xclusters.features import take_rows
 from pellucid.xclusters.medoids import k_medoids
-from pellucid.xclusters.reading import is_ragged
+from pellucid.xclusters.rows import is_ragged, order_by_values
 
 if TYPE_CHECKING:
     from typing import Self

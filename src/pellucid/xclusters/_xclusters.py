@@ -25,7 +25,6 @@ from pellucid.xclusters.distances.pairwise import (
     find_distance,
     pairwise,
 )
-from pellucid.xclusters.distinct_rows import GivenDistances, RowGroups
 from pellucid.xclusters.evaluate import Mixture, check_memory
 from pellucid.xclusters.features import (
     FeatureReader,
@@ -34,6 +33,7 @@ from pellucid.xclusters.features import (
     explanation_metric,
     take_rows,
 )
+from pellucid.xclusters.rows import GivenDistances, RowGroups
 from pellucid.xclusters.search import (
     SEARCHES,
     STARTS,

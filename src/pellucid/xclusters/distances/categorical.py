@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from pellucid._utils.numeric_domain import MAX_VALUE, too_large
 from pellucid.xclusters.distances.numeric import Distance, Tile
-from pellucid.xclusters.reading import Column, is_missing, read_columns
+from pellucid.xclusters.rows import Column, is_missing, read_columns
 
 _MISSING = -1.0
 """Code of a missing value."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.xclusters.reading import read_numbers, read_objects, read_series
+from pellucid.xclusters.rows import read_numbers, read_objects, read_series
 
 Tile = tuple[int, int, int, int]
 """Row range and column range of a tile: (top, bottom, left, right), ends excluded."""

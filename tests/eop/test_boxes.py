@@ -10,7 +10,6 @@ from pellucid.eop.box_finder import BoxFinder, round_box
 from pellucid.eop.kernels import best_grid_box, improve_box
 from pellucid.eop.problem import ProjectionView
 from pellucid.regions.shapes import Boxes
-from pellucid.regions.words import describe_box
 
 cells = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-4, 3)), min_size=1, max_size=20
@@ -75,19 +74,6 @@ def test_ends_without_rows_beyond_become_infinite():
     # The last row lies beyond the end in the first column, but the second column excludes it.
     assert box.describe(["a", "b"]) == ["b > 0"]
     assert box.contains(P).tolist() == [False, True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "text"),
-    [
-        ([13.5, 0.4], [25, 1.3], "13.5 < x1 ≤ 25 and 0.4 < x7 ≤ 1.3"),
-        ([-np.inf, 0.4], [25, np.inf], "x1 ≤ 25 and x7 > 0.4"),
-        ([-np.inf, -np.inf], [np.inf, 2], "x7 ≤ 2"),
-        ([-np.inf, -np.inf], [np.inf, np.inf], "everywhere"),
-    ],
-)
-def test_box_text(lower, upper, text):
-    assert describe_box(lower, upper, ["x1", "x7"]) == text
 
 
 def view_of(P, right, held_P=None, held_right=None):

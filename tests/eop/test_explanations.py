@@ -1,7 +1,5 @@
 """Explanations agree with the predictions, as text and as data."""
 
-import copy
-import pickle
 import re
 
 import numpy as np
@@ -12,8 +10,6 @@ from sklearn.datasets import load_iris, make_blobs
 
 from pellucid import EOPClassifier, explain_clusters, from_json
 from pellucid.explanation.region_list import RegionList
-from pellucid.regions.classifiers import Stump
-from pellucid.regions.words import ColumnName, format_of
 from pellucid.tables.column_formats import ColumnFormat
 
 
@@ -215,20 +211,6 @@ def test_dates_and_units_of_other_shapes(shape, expected):
     text = str(explain_clusters(table, labels, formats=FORMATS, regions=shape))
     assert re.search(expected, text)
     assert re.search(r"\$\d", text)
-
-
-def test_the_condition_of_a_stump_on_a_date_is_a_date():
-    stump = Stump(0, 18701.0, 0, 1)
-    names = [ColumnName("day", ColumnFormat("date"))]
-    assert stump.reason(0, names, np.array(["a", "b"])) == "where day ≤ 2021-03-15"
-    assert stump.reason(1, ["day"], np.array(["a", "b"])) == "where day > 18701"
-
-
-def test_names_with_formats_survive_copies():
-    name = ColumnName("day", ColumnFormat("date"))
-    for again in (pickle.loads(pickle.dumps(name)), copy.deepcopy(name)):
-        assert again == "day"
-        assert format_of(again).kind == "date"
 
 
 @pytest.mark.slow

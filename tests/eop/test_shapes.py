@@ -2,56 +2,19 @@
 
 import numpy as np
 import pytest
-from scipy.spatial import Delaunay
 from scipy.spatial.distance import cdist
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid.eop import Regions, ShapeFinder
 from pellucid.eop.ellipse_finder import EllipseFinder, PolyhedronFinder, best_radius
 from pellucid.eop.problem import ProjectionView
-from pellucid.regions.shapes import Ellipses, Polyhedra
+from pellucid.regions.shapes import Ellipses
 
 
 def view_of(P, correct, held_P, held_correct, min_units=10):
     ones = np.ones(len(P), np.int64), np.ones(len(held_P), np.int64)
     scale = P.std(axis=0)
     return ProjectionView(P, correct, ones[0], held_P, held_correct, ones[1], scale, 1.0, min_units)
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-def test_hull_contains_the_convex_combinations_of_its_rows(dim):
-    random = np.random.RandomState(0)
-    scale = np.array([1.0, 1e5, 1e-4])[:dim]
-    P = random.normal(size=(30, dim)) * scale
-    hull = Polyhedra.around(P)
-    points = random.normal(size=(500, dim)) * scale
-    expected = Delaunay(P / scale).find_simplex(points / scale) >= 0
-    assert (hull.contains(points) == expected).all()
-    assert hull.contains(P).all()
-    assert hull.costs[0] * 2 == len(hull.equations[0])
-
-
-def test_hull_in_one_column_is_an_interval():
-    hull = Polyhedra.around(np.array([[1.0], [3.0], [2.0]]))
-    assert hull.contains(np.array([[0.9], [1.0], [2.5], [3.1]])).tolist() == [0, 1, 1, 0]
-    assert hull.describe(["a"]) == ["1 ≤ a ≤ 3"]
-
-
-def test_rows_on_a_line_have_no_hull():
-    line = np.column_stack([np.arange(5.0), 2 * np.arange(5.0)])
-    assert Polyhedra.around(line) is None
-    assert Polyhedra.around(np.ones((5, 2))) is None
-    assert Polyhedra.around(np.ones((5, 1))) is None
-
-
-def test_scaled_polyhedron():
-    square = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
-    hull = Polyhedra.around(square)
-    points = np.array([[1.0, 1.0], [1.9, 1.0], [2.4, 1.0], [2.6, 1.0]])
-    assert hull.contains(points).tolist() == [True, True, False, False]
-    assert hull.scaled(1.5).contains(points).tolist() == [True, True, True, False]
-    assert hull.scaled(0.5).contains(points).tolist() == [True, False, False, False]
-    assert np.allclose(hull.scaled(0.5).vertices[0].mean(axis=0), 1)
 
 
 def test_radius_has_the_largest_surplus():

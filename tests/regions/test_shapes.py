@@ -1,9 +1,10 @@
-"""What exports and plots read from shapes of regions."""
+"""Shapes of regions, and what exports and plots read from them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial import Delaunay
 
 from pellucid.regions.shapes import SHAPES, Boxes, Ellipses, Polyhedra
 
@@ -71,3 +72,39 @@ def test_only_boxes_have_an_end_between_the_values_of_a_category():
     np.testing.assert_array_equal(drawn.lower, [[0.5, -np.inf], [0.5, 0.0]])
     np.testing.assert_array_equal(drawn.upper, [[0.5, 1.0], [np.inf, 3.0]])
     assert polyhedra.with_middle_ends([0]) is polyhedra
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_hull_contains_the_convex_combinations_of_its_rows(dim):
+    random = np.random.RandomState(0)
+    scale = np.array([1.0, 1e5, 1e-4])[:dim]
+    P = random.normal(size=(30, dim)) * scale
+    hull = Polyhedra.around(P)
+    points = random.normal(size=(500, dim)) * scale
+    expected = Delaunay(P / scale).find_simplex(points / scale) >= 0
+    assert (hull.contains(points) == expected).all()
+    assert hull.contains(P).all()
+    assert hull.costs[0] * 2 == len(hull.equations[0])
+
+
+def test_hull_in_one_column_is_an_interval():
+    hull = Polyhedra.around(np.array([[1.0], [3.0], [2.0]]))
+    assert hull.contains(np.array([[0.9], [1.0], [2.5], [3.1]])).tolist() == [0, 1, 1, 0]
+    assert hull.describe(["a"]) == ["1 ≤ a ≤ 3"]
+
+
+def test_rows_on_a_line_have_no_hull():
+    line = np.column_stack([np.arange(5.0), 2 * np.arange(5.0)])
+    assert Polyhedra.around(line) is None
+    assert Polyhedra.around(np.ones((5, 2))) is None
+    assert Polyhedra.around(np.ones((5, 1))) is None
+
+
+def test_scaled_polyhedron():
+    square = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    hull = Polyhedra.around(square)
+    points = np.array([[1.0, 1.0], [1.9, 1.0], [2.4, 1.0], [2.6, 1.0]])
+    assert hull.contains(points).tolist() == [True, True, False, False]
+    assert hull.scaled(1.5).contains(points).tolist() == [True, True, True, False]
+    assert hull.scaled(0.5).contains(points).tolist() == [True, False, False, False]
+    assert np.allclose(hull.scaled(0.5).vertices[0].mean(axis=0), 1)

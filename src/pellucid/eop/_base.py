@@ -31,11 +31,7 @@ from pellucid.eop.learning import Learner, LearningResult, Settings
 from pellucid.eop.neighbor_finder import NeighborFinder
 from pellucid.eop.problem import RegionProblem, as_repetitions, hold_out, read_classes
 from pellucid.eop.projections import list_projections
-from pellucid.eop.uncovered_rows import (
-    UncoveredRows,
-    closest_level,
-    describe_classes,
-)
+from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
 from pellucid.regions.levels import (
@@ -248,7 +244,7 @@ class BaseEOP(
             return
         missing = np.setdiff1d(np.arange(len(self.classes_)), y[held])
         if len(missing):
-            names = describe_classes(self.classes_[missing].tolist())
+            names = _describe_classes(self.classes_[missing].tolist())
             subject = f"{names} {'has' if len(missing) == 1 else 'have'}"
             warnings.warn(
                 f"{subject} too few rows for a calibration split; "
@@ -263,7 +259,7 @@ class BaseEOP(
         is_cut = self.max_levels is not None and self.n_levels_ >= self.max_levels
         if names and self.levels_ and self.leftover != "abstain" and not is_cut:
             warnings.warn(
-                f"no region predicts {describe_classes(names)} ({len(names)} of "
+                f"no region predicts {_describe_classes(names)} ({len(names)} of "
                 f"{len(self.classes_)} classes), so {'its' if len(names) == 1 else 'their'} rows "
                 "are never answered correctly; decrease min_support or complexity_penalty, or "
                 "increase max_error",
@@ -460,3 +456,9 @@ def free_label(classes: np.ndarray) -> Any:
     while label in classes:
         label += "_"
     return label
+
+
+def _describe_classes(names: list[Any]) -> str:
+    """Names of classes as text, at most three of them."""
+    text = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
+    return f"class {text}" if len(names) == 1 else f"classes {text}"

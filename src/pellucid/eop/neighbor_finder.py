@@ -28,28 +28,15 @@ class NeighborRegion(Regions):
     The score of a point p is Σ w_i·[n_i is correctly classified] / Σ w_i over its m nearest
     training rows n_i, with w_i = 1 / (d(p, n_i) + tiny). A row of weight w counts as w neighbors.
     Identical rows are merged, so that scores do not depend on their order.
-
-    Attributes
-    ----------
-    points : ndarray of shape (n, dim)
-        Training rows in the columns of the projection.
-    correct : ndarray of shape (n,), bool
-        Whether the classifier predicts their true class.
-    scores : ndarray of shape (n,)
-        Their leave-one-out scores.
-    threshold : float
-        Minimum score of a point in the region (t).
-    n_neighbors : int
-        Number of neighbors (m).
-    scale : ndarray of shape (dim,)
-        Columns are divided by these values before distances are computed.
     """
 
     kind = "nonparametric"
     classifier_cost = 1
     points: np.ndarray
+    """Training rows in the columns of the projection."""
     correct: np.ndarray
     scale: np.ndarray
+    """Columns are divided by these values before distances are computed."""
     n_neighbors: int
     threshold: float
     dim: int

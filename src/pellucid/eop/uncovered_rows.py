@@ -58,21 +58,6 @@ class UncoveredRows:
         return say("uncovered", answer=answer, figures=figures)
 
 
-def describe_classes(names: Sequence[Any], limit: int | None = 3) -> str:
-    """Names of classes as text, at most `limit` of them.
-
-    Examples
-    --------
-    >>> from pellucid.eop.uncovered_rows import describe_classes
-    >>> describe_classes(["a", "b", "c", "d"])
-    "classes 'a', 'b', 'c' and others"
-    """
-    text = ", ".join(map(repr, list(names)[:limit]))
-    if limit is not None and len(names) > limit:
-        text += " and others"
-    return f"class {text}" if len(names) == 1 else f"classes {text}"
-
-
 def closest_level(
     levels: Sequence[Level], X: Any, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -76,46 +76,18 @@ class PairSearch:
     is not in algorithm 1. It evaluates nothing itself and usually saves evaluations.
 
     N is a step function of α. Therefore, blocks of a single k are not split further if α2 - α1 is
-    at most `alpha_tol`. If D and N are monotone, the result is at most ε_b above the optimum,
-    unless the lower bound of such a block is smaller.
+    at most `alpha_tol`, or `coarse_tol` while all evaluated pairs have a penalty. If D and N are
+    monotone, the result is at most ε_b above the optimum, unless the lower bound of such a block is
+    smaller.
 
-    Parameters
-    ----------
-    parts : callable
-        Returns (D, N) of a pair (k, α).
-    ks : sequence of int
-        Candidate values, in ascending order.
-    alpha_tol : float
-        Width in α of the smallest blocks.
-    coarse_tol : float, optional
-        The same while all evaluated pairs have a penalty; at least `alpha_tol`.
-    trade_off : float, default=1.0
-        Weight λ of N.
-    tolerance : float, default=0.05
-        Pruning tolerance ε_b.
-    reduce : bool, default=True
-        Whether to remove values of k before a block is split.
-    penalty : callable, optional
-        A number of at least 0 that is added to the objective of a pair (k, α), such as for a tree
-        that is not accurate enough. It is assumed to decrease with α and to increase with k, like
-        N: if there is a pair without penalty, blocks with a penalty at (k1, α2) are pruned. As
-        long as there is none, the blocks are split, those of the smallest penalty first.
-    stop : callable, optional
-        Called before each evaluation; the search ends if it returns True.
-    report : callable, optional
-        Called with the best objective and the smallest lower bound after each step.
+    `penalty` is a number of at least 0 that is added to the objective of a pair, such as for a tree
+    that is not accurate enough. It is assumed to decrease with α and to increase with k, like N: if
+    there is a pair without penalty, blocks with a penalty at (k1, α2) are pruned. As long as there
+    is none, the blocks are split, those of the smallest penalty first.
 
-    Attributes
-    ----------
-    best : (float, int, float)
-        The least objective, and its pair (k, α).
-    lower : float
-        Lower bound of the objective over all pairs, if D and N are monotone; over all pairs
-        without penalty, if there is one.
-    is_complete : bool
-        False if `stop` ended the search.
-    blocks : list of BlockRecord
-        Blocks in the order in which they were processed.
+    `stop` is called before each evaluation; the search ends if it returns True, and is not
+    complete. `report` is called with the best objective and the lower bound after each step. `best`
+    is the least objective with its pair (k, α).
 
     Examples
     --------

@@ -21,7 +21,7 @@ LAYERS = (
     ("regions",),
     ("explanation", "_core.data"),
     ("_core.criteria",),
-    ("_core.growers",),
+    ("_core.growers", "_core.batches"),
     ("_core.refine", "_core.exact"),
     ("metrics", "reference"),
     ("scale",),

@@ -8,10 +8,10 @@ import pytest
 import pellucid
 from _support.fitting import assert_same_tree
 from pellucid import IMM, ExplainableKMeans, scan
+from pellucid._core.batches.batch import RawBatch
 from pellucid._core.refine import local_search
 from pellucid._utils.notices import InputError
 from pellucid.cluster import _explainable_kmeans
-from pellucid.scale.batches import RawBatch
 from pellucid.scale.sampling import GatherTask, RowSample
 
 polars = pytest.importorskip("polars")

@@ -9,16 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from pellucid._core.batches.batch import ALL, Batch, RawBatch
+from pellucid._core.batches.column_loops import costs_in_units, own_margins
+from pellucid._core.batches.induced_rows import (
+    ExcessRequest,
+    ExcessSums,
+    InducedCostRows,
+    InducedCostTask,
+    NodeCenters,
+)
+from pellucid._core.batches.partitions import LocalPartitions
+from pellucid._core.batches.routing import Routing
+from pellucid._core.batches.tasks import NeighbourTask, SideRequest
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.batches import Batch, RawBatch
-from pellucid.scale.column_loops import costs_in_units, own_margins
-from pellucid.scale.induced_excess import ExcessRequest, ExcessSums, InducedCostTask
-from pellucid.scale.induced_rows import InducedCostRows, NodeCenters
-from pellucid.scale.members import ALL
-from pellucid.scale.partitions import LocalPartitions
-from pellucid.scale.routing import Routing
-from pellucid.scale.tasks import NeighbourTask, SideRequest
 
 
 @dataclass

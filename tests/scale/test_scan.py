@@ -12,8 +12,8 @@ import pytest
 import pellucid
 from _support.fitting import assert_same_tree
 from pellucid import IMM, ExKMC, ExShallow, ExShallowSearch, OptimalTree
+from pellucid._core.batches.columns import to_keys
 from pellucid._utils.notices import InputError
-from pellucid.scale.keys import to_keys
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

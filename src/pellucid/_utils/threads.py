@@ -109,9 +109,9 @@ class ThreadPool:
 COMPILED_LOOPS = (
     "pellucid._core.kernels",
     "pellucid.eop.kernels",
-    "pellucid.scale.column_kernels",
-    "pellucid.scale.induced_kernels",
-    "pellucid.scale.kernels",
+    "pellucid._core.batches.column_kernels",
+    "pellucid._core.batches.induced_kernels",
+    "pellucid._core.batches.kernels",
     "pellucid.tree.kernels",
     "pellucid.xclusters.kernels",
 )

@@ -138,7 +138,7 @@ class BaseThresholdTree(
 
     @abstractmethod
     def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
-        """Grow the tree for a problem: a `Problem`, or a `ScaleProblem` if the method streams."""
+        """Grow the tree for a problem: a `Problem`, or a `BatchProblem` if the method streams."""
 
     def _max_leaves(self, n_clusters: int) -> int:
         """The number of leaves that the tree may have at most."""

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.batch import Batch, Encoder, RawBatch, equal_weights
+from pellucid._core.batches.partitions import LocalPartitions, Task, over_batches
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.batches import Batch, Encoder, RawBatch, equal_weights
-from pellucid.scale.partitions import LocalPartitions, Task, over_batches
 
 _MAX_GROUP, _MIN_GROUPS = 8, 16
 """Stored batches that a thread takes at once, at most; and such groups of a pass, if possible."""

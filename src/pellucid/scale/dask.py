@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._core.batches.batch import Encoder
+from pellucid._core.batches.partitions import ExactTask, Partitions, Task, over_batches
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.batches import Encoder
-from pellucid.scale.partitions import ExactTask, Partitions, Task, over_batches
 from pellucid.scale.sources import Chunk, Source
 
 _MERGED_AT_ONCE = 8

@@ -9,6 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.batch import Batch, Encoder, RawBatch, WeightUnits
+from pellucid._core.batches.column_loops import moments_of_groups, moments_of_some
+from pellucid._core.batches.induced_cost import BatchInducedCost
+from pellucid._core.batches.mistakes import BatchBalancedMistakes, BatchMistakes
+from pellucid._core.batches.partitions import Partitions
+from pellucid._core.batches.problem import BatchBins, BatchProblem
+from pellucid._core.batches.routing import Routing
+from pellucid._core.batches.sums import BatchSumCriterion, BatchSurrogateCost
+from pellucid._core.batches.tasks import CountTask
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import BalancedMistakes, Mistakes
 from pellucid._core.criteria.sums import SumCriterion
@@ -21,25 +30,16 @@ from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
 from pellucid.metrics.trees import match_clusters
-from pellucid.scale.batches import Batch, Encoder, RawBatch, WeightUnits
-from pellucid.scale.column_loops import moments_of_groups, moments_of_some
-from pellucid.scale.induced_cost import PartitionedInducedCost
-from pellucid.scale.mistakes import PartitionedBalancedMistakes, PartitionedMistakes
-from pellucid.scale.partitions import Partitions
-from pellucid.scale.problem import ScaleBins, ScaleProblem
 from pellucid.scale.references import Checked, ScanReference
-from pellucid.scale.routing import Routing
-from pellucid.scale.sums import PartitionedSumCriterion, PartitionedSurrogateCost
-from pellucid.scale.tasks import CountTask
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.measures import feature_importances
 
 BATCH_CRITERIA: dict[type[Any], Callable[..., Any]] = {
-    Mistakes: PartitionedMistakes,
-    BalancedMistakes: PartitionedBalancedMistakes,
-    InducedCost: PartitionedInducedCost,
-    SumCriterion: PartitionedSumCriterion,
-    SurrogateCost: PartitionedSurrogateCost,
+    Mistakes: BatchMistakes,
+    BalancedMistakes: BatchBalancedMistakes,
+    InducedCost: BatchInducedCost,
+    SumCriterion: BatchSumCriterion,
+    SurrogateCost: BatchSurrogateCost,
 }
 """Criteria in memory, and those of the same formula on batches."""
 
@@ -139,7 +139,7 @@ class FirstTask:
 
 def make_problem(
     partitions: Partitions, scan: Any, reference: ScanReference
-) -> tuple[ScaleProblem, FirstSums]:
+) -> tuple[BatchProblem, FirstSums]:
     """The problem of a scan, after the first pass over its batches."""
     centers = reference.centers
     n_clusters = len(centers)
@@ -153,12 +153,12 @@ def make_problem(
     first = partitions.map_encoded(FirstTask(centers), encoder)
     if first is None or not first.n_rows:
         raise InputError("the data have no rows of positive weight")
-    bins = ScaleBins(
+    bins = BatchBins(
         quantizer.edges, quantizer.inside(first.is_mixed), quantizer.center_code(centers)
     )
     unit = unit_of_moments(centers, first.moments)
     per_row = 1.0 if units.are_integers else first.n_units / first.n_rows
-    problem = ScaleProblem(
+    problem = BatchProblem(
         partitions, encoder, centers, bins, unit, per_row, scan.exact, BATCH_CRITERIA
     )
     return problem, first
@@ -185,7 +185,7 @@ class MomentTask:
 
     def __call__(self, batch: Batch) -> tuple[GroupMoments, GroupMoments]:
         """Moments by own center, about the centers, and by leaf, about the origins."""
-        from pellucid.scale.kernels import rows_elsewhere
+        from pellucid._core.batches.kernels import rows_elsewhere
 
         leaf, rows = self.routing.leaves(batch), np.empty(batch.n_rows + 1, dtype=np.int32)
         rows = rows[: rows_elsewhere(batch.starts, leaf, self.home, rows)]
@@ -205,7 +205,7 @@ class MomentTask:
 
 
 def _leaf_moments(
-    problem: ScaleProblem, first: FirstSums, builder: TreeBuilder, units: np.ndarray
+    problem: BatchProblem, first: FirstSums, builder: TreeBuilder, units: np.ndarray
 ) -> tuple[GroupMoments, np.ndarray]:
     """Moments of the leaves about some origins, and the origins of all nodes, by one pass.
 
@@ -267,7 +267,7 @@ class ScanSummary(NamedTuple):
 
 
 def summarize(
-    problem: ScaleProblem,
+    problem: BatchProblem,
     first: FirstSums,
     growth: GrowthResult,
     renames: bool = False,
@@ -276,7 +276,7 @@ def summarize(
 
     Parameters
     ----------
-    problem : ScaleProblem
+    problem : BatchProblem
     first : FirstSums
     growth : GrowthResult
     renames : bool

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from threading import Lock
 from typing import Any
 
+from pellucid._core.batches.batch import Batch, Encoder, RawBatch
+from pellucid._core.batches.partitions import LocalPartitions, Partitions, Task, over_batches
 from pellucid._utils.progress import Progress
-from pellucid.scale.batches import Batch, Encoder, RawBatch
-from pellucid.scale.partitions import LocalPartitions, Partitions, Task, over_batches
 
 _STEP = 10
 """Percent between two reports."""

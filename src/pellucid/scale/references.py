@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
+from pellucid._core.batches.batch import RawBatch
+from pellucid._core.batches.column_loops import nearest_centers
+from pellucid._core.batches.partitions import Partitions
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS, NOISE
-from pellucid.scale.batches import RawBatch
-from pellucid.scale.column_loops import nearest_centers
-from pellucid.scale.partitions import Partitions
 from pellucid.scale.sources import has_gaps
 
 _SAMPLE_ROWS = 100_000

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.batch import Batch, RawBatch
+from pellucid._core.batches.problem import BatchProblem
 from pellucid._utils.arrays import mixed
-from pellucid.scale.batches import Batch, RawBatch
-from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.references import Checked, as_labels, require_domain
 
 _RESERVE = 1.3
@@ -102,7 +102,7 @@ class ValueSampleTask:
         return both.smallest(self.n_rows, self.highest)
 
 
-def value_sample(problem: ScaleProblem, n_rows: int, n_total: int) -> RowSample:
+def value_sample(problem: BatchProblem, n_rows: int, n_total: int) -> RowSample:
     """The n different rows of least hash of a problem with `n_total` rows."""
     last = 2**64 - 1
     share = _RESERVE * n_rows / n_total

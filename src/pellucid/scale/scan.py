@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._core.batches.batch import RawBatch
+from pellucid._core.batches.partitions import Partitions
 from pellucid._utils.imports import is_missing
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.batches import RawBatch
-from pellucid.scale.partitions import Partitions
 from pellucid.scale.prediction import predict_source
 from pellucid.scale.queries import open_source
 from pellucid.scale.sampling import GatheredRows, GatherTask

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.partitions import Partitions
 from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.cache import CachedPartitions
-from pellucid.scale.partitions import Partitions
 from pellucid.tables.frames import as_table
 
 _SAMPLE_CHUNK_ROWS = 2**16

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from pellucid._core.batches.batch import Encoder
+from pellucid._core.batches.partitions import EncodedTask, Partitions, Task
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.batches import Encoder
-from pellucid.scale.partitions import EncodedTask, Partitions, Task
 from pellucid.scale.sources import Chunk, Source, arrow_columns
 
 _BATCH_ROWS = 2**16

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.batch import Batch
+from pellucid._core.batches.problem import BatchProblem
 from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
-from pellucid.scale.batches import Batch
-from pellucid.scale.problem import ScaleProblem
 from pellucid.tree import ThresholdTree
 
 
@@ -78,7 +78,7 @@ class TreeValue(NamedTuple):
 
 
 def evaluate_trees(
-    problem: ScaleProblem, trees: Sequence[ThresholdTree], statistics: RowStatistics
+    problem: BatchProblem, trees: Sequence[ThresholdTree], statistics: RowStatistics
 ) -> list[TreeValue]:
     """Weights and costs of finished trees. They do not depend on the order of the rows."""
     terms = Terms.of(statistics.largest, statistics.weight)

@@ -2,7 +2,7 @@
 
 A `SumFormula` is all that has to be written for such a criterion. It says what is added per row,
 and what the sums of the two sides are worth. `SumCriterion` applies it to rows in memory, dense or
-sparse; `pellucid.scale.sums` to rows in batches. Sums are integers, so that all of them agree.
+sparse; `BatchSumCriterion` to rows in batches. Sums are integers, so that all of them agree.
 """
 
 from __future__ import annotations

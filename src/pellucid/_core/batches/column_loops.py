@@ -22,7 +22,7 @@ def nearest_centers(columns: np.ndarray, centers: np.ndarray) -> np.ndarray:
     OutOfDomain
         If a value is not finite or too large.
     """
-    from pellucid.scale.column_kernels import BLOCK_ROWS, nearest_by_column
+    from pellucid._core.batches.column_kernels import BLOCK_ROWS, nearest_by_column
 
     labels = np.empty(columns.shape[1], dtype=np.intp)
     scratch = tuple(np.zeros((6, BLOCK_ROWS)))
@@ -50,7 +50,7 @@ def nearest_centers(columns: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 def gathered(columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The values of some rows: (n_features, len(rows))."""
-    from pellucid.scale.column_kernels import gather
+    from pellucid._core.batches.column_kernels import gather
 
     out = np.empty((len(columns), len(rows)), dtype=columns.dtype)
     gather(columns, rows, out)
@@ -66,7 +66,7 @@ def costs_in_units(
     -------
     ndarray of shape (n_rows, n_clusters), int64
     """
-    from pellucid.scale.column_kernels import BLOCK_ROWS, costs_by_column
+    from pellucid._core.batches.column_kernels import BLOCK_ROWS, costs_by_column
 
     n_rows = columns.shape[1]
     costs = np.empty((n_rows, len(centers)), dtype=np.int64)
@@ -93,7 +93,7 @@ def own_margins(
     may not be positive, -1 and n_clusters + 1. What is found for a row does not depend on the other
     rows.
     """
-    from pellucid.scale.column_kernels import BLOCK_ROWS, margins_by_column
+    from pellucid._core.batches.column_kernels import BLOCK_ROWS, margins_by_column
 
     (n_features, n_rows), n_clusters = columns.shape, len(centers)
     costs, margins = np.empty((2, n_rows), dtype=np.int64)
@@ -125,7 +125,7 @@ def moments_of_groups(
     columns: np.ndarray, starts: np.ndarray, weight: np.ndarray, origins: np.ndarray
 ) -> GroupMoments:
     """Moments of groups of neighbouring rows, from starts[g] to starts[g + 1], about origins."""
-    from pellucid.scale.column_kernels import moments_by_group
+    from pellucid._core.batches.column_kernels import moments_by_group
 
     weights, (squares, sums) = np.zeros(len(origins)), np.zeros((2, *origins.shape))
     moments_by_group(columns, starts, weight, origins, weights, squares, sums)
@@ -140,7 +140,7 @@ def moments_of_some(
     origins: tuple[np.ndarray, np.ndarray],
 ) -> tuple[GroupMoments, GroupMoments]:
     """Moments of some rows about the origins of their groups, in two groupings."""
-    from pellucid.scale.column_kernels import moments_of_rows
+    from pellucid._core.batches.column_kernels import moments_of_rows
 
     weights = tuple(np.zeros(len(of_groups)) for of_groups in origins)
     squares, sums = (tuple(map(np.zeros_like, origins)) for _ in range(2))

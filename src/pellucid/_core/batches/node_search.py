@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.columns import FineColumn, PartRequest, PartSums
+from pellucid._core.batches.problem import BatchProblem
 from pellucid._core.criteria.column_search import ColumnSearch, Split
-from pellucid.scale.columns import FineColumn, PartRequest, PartSums
-from pellucid.scale.problem import ScaleProblem
 
 Search = Generator[list[PartRequest], list[PartSums], list[Split]]
 """The search of one node."""
@@ -46,7 +46,7 @@ def search_node(
     search: ColumnSearch,
     make_column: Callable[[int], FineColumn],
     judge: Callable[[int, FineColumn, Any], Judgement],
-    problem: ScaleProblem,
+    problem: BatchProblem,
     prepare: Callable[[list[int]], Generator[Any, Any, None]] | None = None,
 ) -> Search:
     """The best splits of a node.
@@ -60,7 +60,7 @@ def search_node(
         ``make_column(feature)`` gives a column with the bins of the quantizer.
     judge : callable
         ``judge(feature, column, limit)`` judges the edges and bins of a column.
-    problem : ScaleProblem
+    problem : BatchProblem
         If it is not exact, thresholds inside bins are not searched, and the gap is stored.
     prepare : callable, optional
         ``prepare(features)`` yields requests for what `make_column` needs, and stores the answers.

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.scale.batches import Encoder, WeightUnits
-from pellucid.scale.partitions import Partitions, Task
+from pellucid._core.batches.batch import Encoder, WeightUnits
+from pellucid._core.batches.partitions import Partitions, Task
 
 
-class ScaleBins(NamedTuple):
+class BatchBins(NamedTuple):
     """Bins of the columns; the attributes are those of `pellucid._core.data.binning.Bins`."""
 
     edges: np.ndarray
@@ -21,7 +21,7 @@ class ScaleBins(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ScaleProblem:
+class BatchProblem:
     """The data in partitions, and the clustering to be explained.
 
     Attributes
@@ -29,7 +29,7 @@ class ScaleProblem:
     partitions : Partitions
     encoder : Encoder
     centers : ndarray of shape (n_clusters, n_features)
-    bins : ScaleBins
+    bins : BatchBins
     cost_unit : float
         Value of one unit of cost, a power of two.
     units_per_row : float
@@ -47,7 +47,7 @@ class ScaleProblem:
     partitions: Partitions
     encoder: Encoder
     centers: np.ndarray
-    bins: ScaleBins
+    bins: BatchBins
     cost_unit: float = 1.0
     units_per_row: float = 1.0
     is_exact: bool = True

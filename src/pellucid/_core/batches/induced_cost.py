@@ -13,24 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._core.criteria.base import Node
-from pellucid._core.criteria.column_search import ColumnSearch, best_edges
-from pellucid._core.criteria.induced_cost import excess_at_edges
-from pellucid._core.criteria.mistake_scans import EdgeSums, ObjectiveTerms
-from pellucid.scale.columns import FineColumn
-from pellucid.scale.criterion import BatchCriterion, BatchNode
-from pellucid.scale.induced_excess import ExcessRequest, ExcessSums, InducedCostTask
-from pellucid.scale.induced_rows import (
+from pellucid._core.batches.columns import FineColumn
+from pellucid._core.batches.criterion import BatchCriterion, BatchNode
+from pellucid._core.batches.induced_rows import (
     LEFT,
     WEIGHT,
+    ExcessRequest,
+    ExcessSums,
     InducedCostRows,
+    InducedCostTask,
     InducedStep,
     MarginTask,
     NodeCenters,
     NodeMargins,
 )
-from pellucid.scale.node_search import Judgement, Search, search_node
-from pellucid.scale.problem import ScaleProblem
+from pellucid._core.batches.node_search import Judgement, Search, search_node
+from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.criteria.base import Node
+from pellucid._core.criteria.column_search import ColumnSearch, best_edges
+from pellucid._core.criteria.induced_cost import excess_at_edges
+from pellucid._core.criteria.mistake_scans import EdgeSums, ObjectiveTerms
 
 _NEVER = 2**61
 """More than any amount."""
@@ -41,19 +43,19 @@ and the factor from the ratio of one node to the guess for the next one.
 """
 
 
-class PartitionedInducedCost(BatchCriterion[None]):
+class BatchInducedCost(BatchCriterion[None]):
     """Best splits by induced cost and expected depth; see `InducedCost`.
 
     Parameters
     ----------
-    problem : ScaleProblem
+    problem : BatchProblem
     depth_penalty : float
         λ of the ExShallow paper.
     """
 
     task = InducedCostTask
 
-    def __init__(self, problem: ScaleProblem, depth_penalty: float = 0.0) -> None:
+    def __init__(self, problem: BatchProblem, depth_penalty: float = 0.0) -> None:
         super().__init__(problem)
         self.depth_penalty = float(depth_penalty)
         self.ratio = _FIRST_RATIO
@@ -107,7 +109,7 @@ class _InducedCostSearch:
 
     def __init__(
         self,
-        criterion: PartitionedInducedCost,
+        criterion: BatchInducedCost,
         node: BatchNode,
         sums: NodeMargins,
         features: np.ndarray,

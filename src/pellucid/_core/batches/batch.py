@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.column_loops import costs_in_units, gathered
 from pellucid._core.data.arrays import Weights, order_by
 from pellucid._core.data.binning import Quantizer
-from pellucid.scale.column_loops import costs_in_units, gathered
+
+ALL, ACTIVE, PASSIVE = range(3)
+"""Which rows of a leaf count: all; those in the leaf of their own center; the others."""
 
 
 @dataclass(frozen=True)

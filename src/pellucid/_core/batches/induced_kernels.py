@@ -23,7 +23,7 @@ def separated_settled_rows(
     """Fill `rows` with rows that are no longer active, though their center is in an open leaf.
 
     Returns their number; `rows` has space for one more. The arguments are those of
-    `pellucid.scale.kernels.separated_rows`.
+    `pellucid._core.batches.kernels.separated_rows`.
     """
     n, unsettled = np.uint64(0), len(leaf_of_center) + 1
     for c in range(len(leaf_of_center)):

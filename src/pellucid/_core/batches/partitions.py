@@ -10,8 +10,8 @@ from itertools import islice
 from threading import Lock
 from typing import Any, Protocol
 
+from pellucid._core.batches.batch import Encoder, RawBatch
 from pellucid._utils.threads import SERIAL, ThreadPool
-from pellucid.scale.batches import Encoder, RawBatch
 
 
 class Task(Protocol):

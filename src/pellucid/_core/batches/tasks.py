@@ -8,12 +8,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pellucid.scale.batches import Batch, PickedRows
-from pellucid.scale.columns import PartRequest, PartSums
-from pellucid.scale.members import ACTIVE, ALL
-from pellucid.scale.partitions import ExactTask
-from pellucid.scale.problem import ScaleProblem
-from pellucid.scale.routing import Routing
+from pellucid._core.batches.batch import ACTIVE, ALL, Batch, PickedRows
+from pellucid._core.batches.columns import PartRequest, PartSums
+from pellucid._core.batches.partitions import ExactTask
+from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.routing import Routing
 
 
 class RowRouting(Protocol):
@@ -92,7 +91,7 @@ def add_to_parts(
     request: PartRequest, criterion: NodeRowSums, rows: PickedRows, found: PartSums
 ) -> None:
     """Add the sums of some rows of a request."""
-    from pellucid.scale.kernels import add_values_by_part, extremes_by_part
+    from pellucid._core.batches.kernels import add_values_by_part, extremes_by_part
 
     values = rows.values.astype(np.float64)
     parts = request.parts(values)
@@ -169,7 +168,7 @@ class NeighbourTask(ExactTask):
     bins : sequence of int
         The bin of each threshold.
     kind : int
-        Which rows of the nodes are meant: one of `pellucid.scale.members`.
+        Which rows of the nodes are meant: ALL, ACTIVE or PASSIVE.
     """
 
     routing: RowRouting
@@ -223,7 +222,7 @@ class NeighbourTask(ExactTask):
         self, batch: Batch, leaf: np.ndarray, requests: Sequence[SideRequest]
     ) -> np.ndarray:
         """The neighbours among all rows."""
-        from pellucid.scale.kernels import find_neighbours
+        from pellucid._core.batches.kernels import find_neighbours
 
         nodes, features, thresholds = zip(*requests)
         leaf_of_center = np.full(len(batch.starts) - 1, -1, dtype=np.int32)
@@ -251,7 +250,7 @@ class NeighbourTask(ExactTask):
 
 
 def find_sides(
-    problem: ScaleProblem,
+    problem: BatchProblem,
     routing: RowRouting,
     criterion: NodeRowSums,
     requests: Sequence[SideRequest],
@@ -310,7 +309,7 @@ class CountTask(ExactTask):
 
     def __call__(self, batch: Batch) -> np.ndarray:
         """Numbers of rows, and units of weight, by leaf and own center."""
-        from pellucid.scale.kernels import count_by_leaf
+        from pellucid._core.batches.kernels import count_by_leaf
 
         leaf = self.routing.leaves(batch)
         counts = np.zeros((2, len(self.routing.left), self.n_clusters), dtype=np.int64)

@@ -10,13 +10,13 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from pellucid._core.batches.batch import ACTIVE, ALL, PASSIVE
+from pellucid._core.batches.node_search import Search, run_searches
+from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.routing import GrownNodes, OverlapRouting, Routing
+from pellucid._core.batches.tasks import NodeRowSums, PartSumsTask, SideRequest, find_sides
 from pellucid._core.criteria.base import Criterion, DividedNode, Node, StartTree
 from pellucid._core.criteria.column_search import Split
-from pellucid.scale.members import ACTIVE, ALL, PASSIVE
-from pellucid.scale.node_search import Search, run_searches
-from pellucid.scale.problem import ScaleProblem
-from pellucid.scale.routing import GrownNodes, OverlapRouting, Routing
-from pellucid.scale.tasks import NodeRowSums, PartSumsTask, SideRequest, find_sides
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 State = TypeVar("State")
@@ -61,10 +61,10 @@ class BatchCriterion(Criterion[State], Generic[State]):
 
     Parameters
     ----------
-    problem : ScaleProblem
+    problem : BatchProblem
     """
 
-    problem: ScaleProblem
+    problem: BatchProblem
     searches_ahead = True
     separates_centers = True
     """Whether splits separate reference centers; a node with one center is then a leaf."""
@@ -73,7 +73,7 @@ class BatchCriterion(Criterion[State], Generic[State]):
     task: Callable[..., Any] = PartSumsTask
     """``task(routing, row_sums, requests)`` answers the requests of searches in one pass."""
 
-    def __init__(self, problem: ScaleProblem) -> None:
+    def __init__(self, problem: BatchProblem) -> None:
         self.problem, self.grown = problem, GrownNodes()
 
     @abstractmethod

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.batch import Batch, PickedRows
+from pellucid._core.batches.columns import FineColumn, PartRequest
+from pellucid._core.batches.criterion import BatchCriterion, BatchNode
+from pellucid._core.batches.node_search import Judgement, Search, search_node
+from pellucid._core.batches.partitions import ExactTask
+from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.routing import OverlapRouting, Routing
+from pellucid._core.batches.tasks import rows_in_bins
 from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.mistake_scans import MistakeScan, StoredSums
-from pellucid.scale.batches import Batch, PickedRows
-from pellucid.scale.columns import FineColumn, PartRequest
-from pellucid.scale.criterion import BatchCriterion, BatchNode
-from pellucid.scale.node_search import Judgement, Search, search_node
-from pellucid.scale.partitions import ExactTask
-from pellucid.scale.problem import ScaleProblem
-from pellucid.scale.routing import OverlapRouting, Routing
-from pellucid.scale.tasks import rows_in_bins
 
 _HISTOGRAM_BYTES = 2**28
 """Bytes of the histograms of overlapping nodes that are counted in one pass."""
@@ -114,8 +114,8 @@ class MistakeHistogramTask(ExactTask):
         return out
 
     def _add(self, batch: Batch, out: np.ndarray) -> None:
+        from pellucid._core.batches.kernels import separated_rows
         from pellucid._core.kernels.mistakes import hist_dense
-        from pellucid.scale.kernels import separated_rows
 
         leaf_of_center = self.step.rows.leaf_of_center
         last_leaf = None if self.last is None else self.last.routing.leaves(batch)
@@ -169,17 +169,17 @@ class OverlapHistogramTask(ExactTask):
         return {number: first[number] + second[number] for number in first}
 
 
-class PartitionedMistakes(BatchCriterion[None]):
+class BatchMistakes(BatchCriterion[None]):
     """Best splits by mistakes; see `pellucid._core.criteria.mistakes`.
 
     Parameters
     ----------
-    problem : ScaleProblem
+    problem : BatchProblem
     """
 
     has_passive_rows = True
 
-    def __init__(self, problem: ScaleProblem) -> None:
+    def __init__(self, problem: BatchProblem) -> None:
         super().__init__(problem)
         self._last: _GrowthStep | None = None
         self._histogram = np.empty(0, dtype=np.int64)
@@ -267,7 +267,7 @@ class PartitionedMistakes(BatchCriterion[None]):
         return [split._replace(objective=split.objective / per_weight) for split in splits]
 
 
-class PartitionedBalancedMistakes(PartitionedMistakes):
+class BatchBalancedMistakes(BatchMistakes):
     """Mistakes divided by the smaller number of centers (EMN)."""
 
     def divisor(self, n_centers: int) -> np.ndarray:

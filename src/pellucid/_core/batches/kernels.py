@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid._core.batches.batch import ALL, PASSIVE
 from pellucid._utils.compilation import compiled
-from pellucid.scale.members import ALL, PASSIVE
 
 ROWS_AT_ONCE = 4096
 """Rows whose terms stay in the cache while they are added to the sums of all columns."""
@@ -24,7 +24,7 @@ def find_neighbours(leaf, labels, members, request_of_leaf, columns, feature, th
     """out[r] = minus the largest value up to threshold[r], and the least above it, in a leaf.
 
     request_of_leaf[leaf] is the request of a leaf. Only rows that count are used: `members` is
-    (kind, leaf_of_center), where the kind is one of `pellucid.scale.members`. The last line of
+    (kind, leaf_of_center), where the kind is one of ALL, ACTIVE and PASSIVE. The last line of
     `out` is for rows of no request.
     """
     kind, leaf_of_center = members

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.batch import Batch
 from pellucid._core.data.arrays import order_by
-from pellucid.scale.batches import Batch
 from pellucid.tree import ThresholdTree, TreeBuilder
 
 
@@ -51,7 +51,7 @@ class Routing:
         A batch stores the leaves of the last routing. If this one continues it, only the splits
         since then are applied, and only their columns are read.
         """
-        from pellucid.scale.kernels import route_node
+        from pellucid._core.batches.kernels import route_node
 
         last, leaf = batch.routed
         if last is self:

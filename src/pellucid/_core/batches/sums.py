@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core.batches.batch import Batch, PickedRows
+from pellucid._core.batches.columns import FineColumn, PartRequest
+from pellucid._core.batches.criterion import BatchCriterion, BatchNode
+from pellucid._core.batches.node_search import Judgement, Search, search_node
+from pellucid._core.batches.partitions import ExactTask
+from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.tasks import ColumnRangeTask, NodeSizeTask, RowRouting, rows_in_bins
 from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid._core.criteria.sums import SumFormula
 from pellucid._core.criteria.surrogate_cost import SurrogateFormula
-from pellucid.scale.batches import Batch, PickedRows
-from pellucid.scale.columns import FineColumn, PartRequest
-from pellucid.scale.criterion import BatchCriterion, BatchNode
-from pellucid.scale.node_search import Judgement, Search, search_node
-from pellucid.scale.partitions import ExactTask
-from pellucid.scale.problem import ScaleProblem
-from pellucid.scale.tasks import ColumnRangeTask, NodeSizeTask, RowRouting, rows_in_bins
 
 
 class NodeSums(NamedTuple):
@@ -134,18 +134,18 @@ class NodeState:
     sums: NodeSums
 
 
-class PartitionedSumCriterion(BatchCriterion[NodeState]):
+class BatchSumCriterion(BatchCriterion[NodeState]):
     """A formula of sums on batches; see `pellucid._core.criteria.sums`.
 
     Parameters
     ----------
-    problem : ScaleProblem
+    problem : BatchProblem
     formula : SumFormula
     """
 
     separates_centers = False
 
-    def __init__(self, problem: ScaleProblem, formula: SumFormula) -> None:
+    def __init__(self, problem: BatchProblem, formula: SumFormula) -> None:
         super().__init__(problem)
         self.formula, self._is_started = formula, False
 
@@ -271,8 +271,8 @@ class PartitionedSumCriterion(BatchCriterion[NodeState]):
         return found
 
 
-class PartitionedSurrogateCost(PartitionedSumCriterion):
+class BatchSurrogateCost(BatchSumCriterion):
     """Surrogate cost (ExKMC) on batches: all centers are candidates."""
 
-    def __init__(self, problem: ScaleProblem) -> None:
+    def __init__(self, problem: BatchProblem) -> None:
         super().__init__(problem, SurrogateFormula())

@@ -1,0 +1,1 @@
+"""Rows in batches: the search in passes over files, Dask or Spark partitions."""

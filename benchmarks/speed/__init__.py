@@ -10,6 +10,7 @@ from benchmarks import jobs
 from benchmarks.page import Section
 from benchmarks.settings import Settings
 from benchmarks.speed import (
+    batches,
     command,
     compilation,
     limits,
@@ -27,6 +28,7 @@ PARTS = {
     "limits": limits,
     "memory": memory,
     "threads": threads,
+    "batches": batches,
     "predict": routing,
     "compilation": compilation,
     "published": published,

@@ -74,8 +74,13 @@ def test_the_workflow_tests_the_declared_versions():
     assert jobs["test"]["strategy"]["matrix"]["python"] == [v for v in declared if "." in v]
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    assert commands == ["make test", "make test-lowest", "make lint"]
-    assert {"test", "lint", "coverage"} <= set(targets)
+    made = {each.removeprefix("make ") for each in commands if each.startswith("make ")}
+    assert made >= {"test", "test-lowest", "lint", "docs", "report-check"}
+    assert made | {"coverage"} <= set(targets)
+    assert "python -m build" in commands
+    systems = {c.split(" :: ")[-1] for c in project()["classifiers"] if "Operating System" in c}
+    assert systems == {"Linux", "MacOS"}
+    assert {job["runs-on"] for job in jobs.values()} == {"ubuntu-latest", "macos-latest"}
 
 
 @pytest.mark.parametrize("name", ["bug", "feature"])

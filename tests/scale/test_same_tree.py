@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 import numpy as np
@@ -144,6 +145,18 @@ def test_memory_limits_what_is_kept(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_systems_without_positioned_reads_and_writes(monkeypatch):
+    """MacOS has no ``os.preadv``, and Windows no ``os.pwrite`` either."""
+    random = np.random.default_rng(5)
+    X = random.normal(size=(3000, 4))
+    monkeypatch.delattr(os, "preadv")
+    monkeypatch.delattr(os, "pwrite")
+    data = pellucid.scan(lambda: np.array_split(X, 4), memory=10_000)
+    for estimator in (IMM, ExShallow):
+        on_scan = estimator(reference=X[:5], n_jobs=2).fit(data)
+        assert_same_tree(on_scan, estimator(reference=X[:5]).fit(X))
+
+
 def test_edges_without_rows_between_them():
     """The best cut of a node is at edges that only rows of other nodes separate."""
     rows = [

@@ -30,6 +30,9 @@ _MAX_GROUP, _MIN_GROUPS = 8, 16
 _LARGE_FILE = 2**28
 """Bytes of a file whose removal takes so long that another thread does it."""
 
+_POSITION = Lock()
+"""Held while the position in the file is used: macOS lacks `preadv`, Windows `pwrite` as well."""
+
 
 class _Entry(NamedTuple):
     """Where the arrays of a batch are.
@@ -134,7 +137,7 @@ class CachedBatch(Batch):
         array = np.empty(self.n_rows, dtype=dtype)
         buffer, done = array.data.cast("B") if array.size else memoryview(b""), 0
         while done < len(buffer):
-            n_bytes = os.preadv(self._descriptor, [buffer[done:]], offset + done)
+            n_bytes = _read_at(self._descriptor, buffer[done:], offset + done)
             if not n_bytes:
                 raise InputError("the temporary file of the scan was truncated")
             done += n_bytes
@@ -325,7 +328,7 @@ def write_array(descriptor: int, array: np.ndarray, offset: int) -> None:
     buffer = array.data.cast("B") if array.size else memoryview(b"")
     try:
         while len(buffer):
-            n_bytes = os.pwrite(descriptor, buffer[: 2**30], offset)
+            n_bytes = _write_at(descriptor, buffer[: 2**30], offset)
             buffer, offset = buffer[n_bytes:], offset + n_bytes
     except OSError as error:
         raise InputError(
@@ -333,3 +336,23 @@ def write_array(descriptor: int, array: np.ndarray, offset: int) -> None:
             f"{error.strerror}",
             hint="set the environment variable TMPDIR to a folder with more space",
         ) from None
+
+
+def _read_at(descriptor: int, buffer: memoryview, offset: int) -> int:
+    """Fill a buffer from a place of the file, as far as it goes; returns the number of bytes."""
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [buffer], offset)
+    with _POSITION:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        found = os.read(descriptor, len(buffer))
+    buffer[: len(found)] = found
+    return len(found)
+
+
+def _write_at(descriptor: int, buffer: memoryview, offset: int) -> int:
+    """Write a buffer to a place of the file, as far as it goes; returns the number of bytes."""
+    if hasattr(os, "pwrite"):
+        return os.pwrite(descriptor, buffer, offset)
+    with _POSITION:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.write(descriptor, buffer)

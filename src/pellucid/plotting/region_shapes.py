@@ -35,20 +35,7 @@ def draw_scores(ax: Any, regions: Any, window: Window) -> None:
 def shade_answers(
     ax: Any, classifier: Any, regions: Regions, window: Window, strong: int | None
 ) -> None:
-    """Fill the regions with the color of the predicted class.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    classifier : object
-        Its ``predict`` gives positions of classes.
-    regions : object
-        With ``which``; nonparametric ones have ``scores`` too.
-    window : list of tuple
-        Lower and upper end of each axis.
-    strong : int or None
-        Number of the region to fill strongly, others faintly; None to fill all alike.
-    """
+    """Fill the regions with the color of the predicted class; all but `strong` are faint."""
     from matplotlib.colors import to_rgba
 
     axes = [np.linspace(low, high, _GRID) for low, high in window]

@@ -72,13 +72,7 @@ def find_training_data(model: Any, name: str) -> Any:
 
 
 def find_rows(model: Any, X: Any) -> Any:
-    """`X`, or if that is None the rows of the fit.
-
-    Raises
-    ------
-    ValueError
-        If `X` is None and the rows are no longer in memory.
-    """
+    """`X`, or if that is None the rows of the fit; an error if they are no longer in memory."""
     found = find_training_data(model, "X") if X is None else X
     if found is None:
         raise ValueError(

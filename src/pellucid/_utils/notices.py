@@ -50,15 +50,7 @@ def notice(text: str) -> None:
 
 @contextmanager
 def notices_to(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call `listener` with every notice of the block.
-
-    Examples
-    --------
-    >>> from pellucid._utils.notices import notice, notices_to, option
-    >>> with notices_to(print):
-    ...     notice(f"3 rows dropped ({option('missing', 'median')} keeps them)")
-    3 rows dropped (missing="median" keeps them)
-    """
+    """Call `listener` with every notice of the block."""
     token = _listeners.set((*_listeners.get(), listener))
     try:
         yield
@@ -77,17 +69,7 @@ def command_line() -> Iterator[None]:
 
 
 def option(name: str, value: Any = None) -> str:
-    """An option as the user writes it, by its name in Python, with a value to suggest if given.
-
-    Examples
-    --------
-    >>> from pellucid._utils.notices import command_line, option
-    >>> option("k", 5), option("missing", "median"), option("columns")
-    ('k=5', 'missing="median"', 'columns=')
-    >>> with command_line():
-    ...     option("k", 5), option("max_depth", 3), option("columns")
-    ('-k 5', '--max-depth 3', '--columns')
-    """
+    """An option as the user writes it, by its name in Python, with a value to suggest if given."""
     if _is_command_line.get():
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         return flag if value is None else f"{flag} {value}"
@@ -97,17 +79,7 @@ def option(name: str, value: Any = None) -> str:
 
 
 def flag(name: str) -> str:
-    """A parameter that is switched on, as the user writes it.
-
-    Examples
-    --------
-    >>> from pellucid._utils.notices import command_line, flag
-    >>> flag("interpolate")
-    'interpolate=True'
-    >>> with command_line():
-    ...     flag("interpolate")
-    '--interpolate'
-    """
+    """A parameter that is switched on, as the user writes it."""
     return option(name) if _is_command_line.get() else option(name, True)
 
 

@@ -57,13 +57,7 @@ def configured_n_jobs() -> int | None:
 
 
 def validate_parameters(estimator: Any) -> None:
-    """Check the parameters of an estimator against its ``_parameter_constraints``.
-
-    Raises
-    ------
-    InvalidParameterError
-        A `ValueError` that names the parameter and the values it may take.
-    """
+    """Check an estimator's parameters against its ``_parameter_constraints`` (a `ValueError`)."""
     estimator._validate_params()
 
 

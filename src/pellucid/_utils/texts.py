@@ -49,15 +49,7 @@ def texts_of(section: str, language: str | None = None) -> dict[str, str]:
 
 @contextmanager
 def texts_in(language: str) -> Iterator[None]:
-    """Write texts in a language.
-
-    Examples
-    --------
-    >>> from pellucid._utils.texts import say, texts_in
-    >>> with texts_in("de"):
-    ...     print(say("columnCount", column="Umsatz", n=1250))
-    Umsatz 1.250
-    """
+    """Write texts in a language."""
     token = _language.set(language)
     try:
         yield
@@ -66,14 +58,7 @@ def texts_in(language: str) -> Iterator[None]:
 
 
 def say(key: str, /, **values: Any) -> str:
-    """A message in the current language, by its key in the texts, with the values of its fields.
-
-    Examples
-    --------
-    >>> from pellucid._utils.texts import say
-    >>> say("dropped", n=1, rows=1250, columns=["age"], option="missing=median")
-    'dropped 1 of 1,250 rows with missing numbers (age); missing=median keeps them'
-    """
+    """A message in the current language, by its key in the texts, with the values of its fields."""
     text = texts_of("messages")[key]
     return _FIELD.sub(lambda found: _field(values[found[1]], found[2], found[3]), text)
 
@@ -82,16 +67,6 @@ class Message(str):
     """A message in English that can be written again in the language of a report.
 
     The values of its fields are texts, numbers, messages, or lists of them.
-
-    Examples
-    --------
-    >>> from pellucid._utils.texts import Message, texts_in
-    >>> message = Message("decimalComma", option="decimal=")
-    >>> message
-    'numbers have a decimal comma (decimal= to change)'
-    >>> with texts_in("de"):
-    ...     print(message.translated())
-    Zahlen haben ein Dezimalkomma (decimal= ändert das)
     """
 
     key: str
@@ -193,14 +168,7 @@ MAX_LENGTH = 400
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun in the singular or plural.
-
-    Examples
-    --------
-    >>> from pellucid._utils.texts import count
-    >>> count(1, "row"), count(2500, "row")
-    ('1 row', '2,500 rows')
-    """
+    """A number with its noun in the singular or plural."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 

@@ -49,17 +49,8 @@ _CODE_NAME = re.compile(
 class EntitySeries:
     """The data of the command.
 
-    Attributes
-    ----------
-    series : SeriesTable
-    explained_by : polars.DataFrame
-        The columns that the rules use, one row per entity.
-    value : str
-        Name of the values.
-    weights : ndarray or None
-        None if all entities count the same.
-    weighted_by : str
-        Name of what the weights are.
+    `explained_by` has the columns that the rules use, one row per entity. `value` names the values
+    and `weighted_by` the weights, which are None if all entities count the same.
     """
 
     series: SeriesTable

@@ -155,17 +155,7 @@ def _far_codewords(n_words: int, length: int, random: np.random.RandomState) -> 
 
 
 class Pattern(NamedTuple):
-    """A Gaussian in a few columns; in the other columns its rows are uniform.
-
-    Attributes
-    ----------
-    features : tuple of int
-        Column indices, in ascending order.
-    label : int
-        Class of its rows.
-    center : ndarray of shape (dim,)
-    covariance : ndarray of shape (dim, dim)
-    """
+    """A Gaussian in a few columns, in ascending order; in the others its rows are uniform."""
 
     features: tuple[int, ...]
     label: int

@@ -20,20 +20,7 @@ __all__ = ["Condition", "conditions_text", "format_number", "group_by_category"]
 
 @dataclass(frozen=True)
 class Condition:
-    """One bound on one feature: ``feature <= threshold`` or ``feature > threshold``.
-
-    Examples
-    --------
-    >>> from pellucid.tables.column_formats import ColumnFormat
-    >>> from pellucid.tables.encoding import Indicator
-    >>> from pellucid.explanation.conditions import Condition
-    >>> print(Condition(0, 12.8, True, "alcohol"))
-    alcohol ≤ 12.8
-    >>> print(Condition(1, 0.5, False, Indicator("district", "Gangnam")))
-    district is Gangnam
-    >>> print(Condition(2, 18701.0, True, "signup", ColumnFormat("date")))
-    signup ≤ 2021-03-15
-    """
+    """One bound on one feature: ``feature <= threshold`` or ``feature > threshold``."""
 
     feature: int
     threshold: float

@@ -32,30 +32,15 @@ UNKNOWN = -1
 class InputColumns:
     """The columns of the data that the splits of a tree use.
 
-    Parameters
-    ----------
-    tree : ThresholdTree
-    names : sequence of str or Indicator
-        Description of each column of the tree.
-    columns : list of str
-        Columns of the data, in order.
-    fill : dict of str to value
-        Replacement of missing values, by column of the data.
-    formats : dict of str to ColumnFormat
-        Formats of columns of the data. Dates are converted to days since 1970-01-01.
-    reading : dict, optional
-        How the table of the model was read. If it is given, `read` takes every table that
-        `pellucid.explain` takes, and a missing number is NaN. Otherwise the columns must have the
-        types of the training data, and a missing number is an error.
+    `names` describe the columns of the tree, `columns` are those of the data in order. `fill` has
+    the replacements of missing values and `formats` the formats, by column of the data; dates are
+    converted to days since 1970-01-01. `reading` is how the table of the model was read. If it is
+    given, `read` takes every table that `pellucid.explain` takes, and a missing number is NaN.
+    Otherwise the columns must have the types of the training data, and a missing number is an
+    error.
 
-    Attributes
-    ----------
-    encoding : Encoding
-        The encoding of these columns as numbers.
-    features : list of int
-        Columns of the tree, in the order of the encoded columns.
-    tree : ThresholdTree
-        The tree restricted to the encoded columns.
+    `encoding` encodes these columns as numbers, `features` are the columns of the tree in the order
+    of the encoded columns, and `tree` is the tree restricted to them.
     """
 
     encoding: Encoding
@@ -93,17 +78,10 @@ class InputColumns:
                 self._indicated.setdefault(name.column, []).append(name.value)
 
     def read(self, X: Any) -> np.ndarray:
-        """The columns as finite numbers, for `tree`.
+        """The columns as finite numbers of float32 or float64, for `tree`.
 
-        Parameters
-        ----------
-        X : data frame, array-like or sparse matrix
-            A data frame needs only these columns, by name; any other input needs all columns of
-            the data in their order.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, len(features)), float32 or float64
+        A data frame needs only these columns, by name; any other input needs all columns of the
+        data in their order.
         """
         if self._reads_tables:
             return self.encode(self.columns_of(X))

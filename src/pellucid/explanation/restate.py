@@ -75,28 +75,7 @@ class ColumnSource:
 
 
 class TreeRestatement:
-    """The splits of a tree, restated as splits of the columns of the data.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    sources : list of ColumnSource
-        Source of each column of the tree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid import IMM
-    >>> from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
-    >>> X = np.array([[1200.0], [1300.0], [5400.0], [5900.0]])
-    >>> tree = IMM(2, random_state=0).fit(X / 1000).tree_
-    >>> in_thousands = MonotoneMap(lambda values: values / 1000)
-    >>> restatement = TreeRestatement(tree, [ColumnSource(0, maps=(in_thousands,))])
-    >>> restatement.find_gaps(X / 1000, [X[:, 0]])
-    >>> restated, old_leaf = restatement.build(["income"], ["income"], "round")
-    >>> float(restated.threshold[0])
-    3000.0
-    """
+    """The splits of a tree, restated as splits of the columns of the data; a source per column."""
 
     tree: ThresholdTree
     sources: list[ColumnSource]

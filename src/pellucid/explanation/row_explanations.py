@@ -43,16 +43,10 @@ def explain_rows(
 
 
 class RowRule(NamedTuple):
-    """The rule of a row.
+    """The rule of a row; None if it has no cluster.
 
-    Attributes
-    ----------
-    rule : Rule or None
-        None if the row has no cluster.
-    notes : tuple of str
-        Why the rule differs from that of the leaf, or why there is none.
-    columns : frozenset of str
-        Columns of the rule in which the row has a value that was not in the training data.
+    `notes` say why the rule differs from that of the leaf, or why there is none. `columns` are
+    those of the rule in which the row has a value that was not in the training data.
     """
 
     rule: Rule | None

@@ -272,13 +272,6 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     """Only the tightest bound per feature and side, in order of first appearance.
 
     If a column is one category, conditions that exclude its other categories are redundant.
-
-    Examples
-    --------
-    >>> from pellucid.explanation.conditions import Condition
-    >>> from pellucid.explanation.rules import simplify
-    >>> simplify([Condition(0, 30.0, False, "x"), Condition(0, 70.0, False, "x")])
-    (Condition(feature=0, threshold=70.0, is_upper=False, name='x'),)
     """
     tightest: dict[tuple[int, bool], Condition] = {}
     for condition in conditions:

@@ -52,24 +52,12 @@ def choose_axis(
     cuts: Sequence[float] = (),
     cluster: np.ndarray | None = None,
 ) -> Axis:
-    """Choose the axis of a column.
+    """Choose the axis of a column, whose numbers are `values` without missing ones.
 
-    The axis reaches over all values and thresholds if they are close together, or if a threshold
-    or many rows of a cluster lie among the outermost values. Otherwise it leaves out the
-    outermost values and counts them.
-
-    Parameters
-    ----------
-    values : ndarray
-        The numbers that are not missing.
-    is_whole : bool
-        Whether all of them are integers.
-    may_be_log : bool, default=True
-        Whether a logarithmic axis makes sense. It does not for dates.
-    cuts : sequence of float
-        Thresholds on this column. The axis contains them.
-    cluster : ndarray of int, optional
-        Cluster of each value.
+    The axis reaches over all values and thresholds if they are close together, or if a threshold or
+    many rows of a cluster lie among the outermost values. Otherwise it leaves out the outermost
+    values and counts them. `cuts` are the thresholds on this column. `may_be_log` is false for
+    dates.
     """
     cuts = [float(cut) for cut in cuts if np.isfinite(cut)]
     if len(values) == 0:

@@ -27,26 +27,10 @@ _GOLDEN = 0.6180339887498949
 
 
 def cluster_color(position: int) -> str:
-    """Colour of the cluster at a position.
+    """Colour of the cluster at a position from 0, as ``#RRGGBB``.
 
-    The first eight are the Okabe-Ito colours, the next sixteen darker and lighter shades of
-    them. More colors cannot be distinguished, so further hues only rotate.
-
-    Parameters
-    ----------
-    position : int
-        Position of the cluster, from 0.
-
-    Returns
-    -------
-    str
-        As ``#RRGGBB``.
-
-    Examples
-    --------
-    >>> from pellucid.plotting.palette import cluster_color
-    >>> cluster_color(0), cluster_color(8)
-    ('#0072B2', '#003F62')
+    The first eight are the Okabe-Ito colours, the next sixteen darker and lighter shades of them.
+    More colors cannot be distinguished, so further hues only rotate.
     """
     if position < 0:
         raise ValueError(f"position is {position}, but positions start at 0")
@@ -59,14 +43,7 @@ def cluster_color(position: int) -> str:
 
 
 def text_color(background: str) -> str:
-    """Black or white, whichever is easier to read on a ``#RRGGBB`` background.
-
-    Examples
-    --------
-    >>> from pellucid.plotting.palette import text_color
-    >>> text_color("#F0E442"), text_color("#0072B2")
-    ('#000000', '#FFFFFF')
-    """
+    """Black or white, whichever is easier to read on a ``#RRGGBB`` background."""
     luminance = _luminance(background)
     on_black, on_white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
     return "#000000" if on_black >= on_white else "#FFFFFF"

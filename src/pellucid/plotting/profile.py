@@ -23,25 +23,7 @@ _LARGEST = 3.0
 def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence[Any]) -> np.ndarray:
     """Mean in the cluster less mean of all other rows, in standard deviations of all rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    labels : ndarray of shape (n_samples,)
-    clusters : sequence
-        Labels, one per row of the result.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters, n_features)
-        0 for constant columns, NaN for an empty cluster or a cluster of all rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.plotting.profile import standardized_differences
-    >>> X = np.array([[1.0], [1.0], [3.0], [3.0]])
-    >>> standardized_differences(X, np.array([0, 0, 1, 1]), [0])
-    array([[-2.]])
+    A row per cluster: 0 for constant columns, NaN for an empty cluster or a cluster of all rows.
     """
     X = np.asarray(X, dtype=np.float64)
     spread = X.std(axis=0)

@@ -198,12 +198,7 @@ def sampled_rows(n_rows: int, n_columns: int) -> np.ndarray | None:
 def describe_numbers(values: np.ndarray, *, is_sample: bool = False) -> dict[str, Any]:
     """Skewness, and the numbers of different and of extreme values, which need all rows.
 
-    Parameters
-    ----------
-    values : ndarray
-        NaN where a number is missing.
-    is_sample : bool, default=False
-        Whether these are only some of the rows.
+    NaN stands for missing numbers. `is_sample` says whether these are only some of the rows.
 
     Examples
     --------

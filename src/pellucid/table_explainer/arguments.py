@@ -145,19 +145,7 @@ class ExplainOptions:
 
 
 def read_number(k: Any) -> int | tuple[int, int] | None:
-    """The number of clusters as the user gives it: ``auto``, ``5`` or ``3-8``.
-
-    Returns
-    -------
-    int, tuple of int or None
-        None for ``auto``; a tuple is the smallest and the largest number to try.
-
-    Examples
-    --------
-    >>> from pellucid.table_explainer.arguments import read_number
-    >>> read_number("auto"), read_number(5), read_number("3-8"), read_number((3, 8))
-    (None, 5, (3, 8), (3, 8))
-    """
+    """The number of clusters as the user gives it: ``auto`` (None), ``5``, or ``3-8`` (a tuple)."""
     if k is None or (isinstance(k, str) and k.strip().lower() == "auto"):
         return None
     parts = k if isinstance(k, (tuple, list)) else str(k).strip().split("-")
@@ -172,24 +160,10 @@ def read_number(k: Any) -> int | tuple[int, int] | None:
 
 
 def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: str) -> list[str]:
-    """The columns that the value of a parameter names.
+    """The columns that the value of a parameter names; `parameter` is its name, for errors.
 
-    A name is matched exactly, else without regard to case, else as a pattern with ``*`` and
-    ``?``.
-
-    Parameters
-    ----------
-    given : str or sequence of str
-        Names; a single string is split at commas, and a name that contains a comma can be quoted.
-    columns : sequence of str
-    parameter : str
-        Name of the parameter, for errors.
-
-    Examples
-    --------
-    >>> from pellucid.table_explainer.arguments import match_names
-    >>> match_names("Dep_*, carrier", ["dep_time", "dep_delay", "carrier"], "columns")
-    ['dep_time', 'dep_delay', 'carrier']
+    A single string is split at commas; a name that contains a comma can be quoted. A name is
+    matched exactly, else without regard to case, else as a pattern with ``*`` and ``?``.
     """
     if isinstance(given, str):
         # A name with a comma or a line break may be given as it is if it is the only one.

@@ -32,21 +32,11 @@ _SHOWN_OUTLIERS = 5
 
 @dataclass(frozen=True)
 class Clustering:
-    """A clustering of the rows of a table.
+    """A clustering of the rows of a table, without the outliers.
 
-    Attributes
-    ----------
-    prepared : PreparedTable
-        The rows that are clustered: those of the table without the outliers.
-    reference : KMeans or None
-        The fitted estimator; None if the labels were given or come from k-medians.
-    labels : ndarray of shape (n_rows,)
-    name : str
-        What the clustering is called in texts.
-    silhouette : float
-        Mean silhouette score of the clusters; NaN for a single cluster.
-    number : ChosenNumber or None
-        How the number of clusters was chosen, if it was.
+    `reference` is the fitted k-means; None if the labels were given or come from k-medians. `name`
+    is what the clustering is called in texts. `silhouette` is the mean score, NaN for a single
+    cluster. `number` is how the number of clusters was chosen, if it was.
     """
 
     prepared: PreparedTable

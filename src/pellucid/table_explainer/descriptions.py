@@ -94,14 +94,7 @@ def _category_text(name: Indicator) -> str:
 
 
 def plain_name(column: str) -> str:
-    """A column name as words.
-
-    Examples
-    --------
-    >>> from pellucid.table_explainer.descriptions import plain_name
-    >>> plain_name("Annual_Income (k$)"), plain_name("bill_length_mm"), plain_name("bodyMass")
-    ('annual income', 'bill length', 'body mass')
-    """
+    """A column name as words."""
     text = re.sub(r"\s*[\(\[].*?[\)\]]", "", column)
     text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text)
     text = re.sub(r"[_.\s]+", " ", text).strip() or column

@@ -27,15 +27,8 @@ from pellucid.tree import ThresholdTree
 class FittedTable:
     """A model of a table and its explanation.
 
-    Attributes
-    ----------
-    model : fitted estimator
-        Fitted on the clustered data, which may be scaled.
-    explanation : Explanation
-        The same tree in the units of the table.
-    clustering : Clustering
-    old_leaf : dict of int to int
-        Leaf of the model per leaf of the explanation.
+    `model` is fitted on the clustered data, which may be scaled; `explanation` is the same tree in
+    the units of the table. `old_leaf` is the leaf of the model per leaf of the explanation.
     """
 
     model: Any

@@ -40,17 +40,9 @@ _SEED = 0
 class NumberScore:
     """How good a number of clusters is.
 
-    Attributes
-    ----------
-    k : int
-    silhouette : float
-        Mean silhouette score of a sample of the rows.
-    stability : float
-        Mean adjusted Rand index with clusterings of parts of the rows.
-    smallest : float
-        Share of the rows in the smallest cluster.
-    agreement : float or None
-        Share of the rows that the tree assigns to their cluster, if it was computed.
+    The mean silhouette score of a sample of the rows, the mean adjusted Rand index with clusterings
+    of parts of the rows, the share of the rows in the smallest cluster, and, if it was computed,
+    the share of the rows that the tree assigns to their cluster.
     """
 
     k: int
@@ -136,14 +128,6 @@ def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> Chosen
     """Choose the number of clusters for data that k-means will cluster.
 
     The numbers to try are by default 2 to `largest_number`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from pellucid.table_explainer.number_of_clusters import choose_number
-    >>> Z, _ = make_blobs(300, centers=4, random_state=0, cluster_std=0.5)
-    >>> choose_number(Z).k
-    4
     """
     numbers = range(2, largest_number(len(Z)) + 1) if numbers is None else numbers
     # The sample is small: more than one thread would only add overhead.

@@ -20,14 +20,7 @@ _SEED = 0
 
 
 def smallest_size(n_rows: int) -> int:
-    """Number of rows that a cluster needs.
-
-    Examples
-    --------
-    >>> from pellucid.table_explainer.outliers import smallest_size
-    >>> smallest_size(40), smallest_size(1000)
-    (2, 20)
-    """
+    """Number of rows that a cluster needs."""
     return max(2, int(np.ceil(tuning.SMALLEST_CLUSTER * n_rows)))
 
 
@@ -41,15 +34,6 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
 
     Of large data, only the rows that are farthest from the mean and a random sample of the others
     are used. The sampled rows have a larger weight instead.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.table_explainer.outliers import find_outliers
-    >>> Z = np.random.default_rng(0).normal(size=(200, 2))
-    >>> Z[17] = [50, 50]
-    >>> find_outliers(Z)
-    array([17])
     """
     n_rows = len(Z)
     if n_rows < tuning.ROWS_PER_CLUSTER:

@@ -19,18 +19,11 @@ _SHOWN = 3
 
 
 class Assignment(NamedTuple):
-    """The leaf of each row of a table.
+    """The leaf of each row of a table; -1 where a number that its path needs is missing.
 
-    Attributes
-    ----------
-    leaf : ndarray of int of shape (n_rows,)
-        -1 where a number that the path of the row needs is missing.
-    missing : ndarray of int of shape (n_rows,)
-        Column of the tree that is missing; -1 if the row has a leaf.
-    columns : Columns
-        The columns that the tree uses, as they were read.
-    n_unread : dict of str to int
-        Number of values that are not numbers or dates, by column.
+    `missing` is the column of the tree that is missing, -1 if the row has a leaf. `columns` are
+    those that the tree uses, as they were read. `n_unread` is the number of values that are not
+    numbers or dates, by column.
     """
 
     leaf: np.ndarray

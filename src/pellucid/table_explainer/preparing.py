@@ -37,28 +37,12 @@ from pellucid.tree import ThresholdTree
 class PreparedTable:
     """A table as it is clustered.
 
-    Attributes
-    ----------
-    source : TableSource
-    roles : ColumnRoles
-    rows : ndarray of int
-        Rows of the source that are clustered.
-    table : polars.DataFrame
-        Their values in the columns that are used; dates as days.
-    encoding : Encoding
-    features : list of ndarray of shape (n_rows,)
-        The columns of `encoding` as numbers, in the units of the table.
-    scales : list of ColumnScale
-        The clustered data are the features on these scales.
-    labels : ndarray or None
-        The clustering to explain, if a column contains it.
-    label_column : str or None
-    fill : dict of str to float
-        Value that replaces missing numbers, by column.
-    n_incomplete : int
-        Number of rows that are not clustered because of missing values.
-    outliers : ndarray of int
-        Rows of the source that were set apart as outliers.
+    `rows` of the source are clustered; `table` has their values in the columns that are used, with
+    dates as days. `features` are the columns of `encoding` as numbers in the units of the table;
+    the clustered data are the features on `scales`. `labels` is the clustering to explain, if
+    `label_column` contains it. `fill` replaces missing numbers, by column. `n_incomplete` counts
+    the rows that are not clustered because of missing values, and `outliers` are the rows of the
+    source that were set apart.
     """
 
     source: TableSource

@@ -52,16 +52,8 @@ _REMEDIES = {
 class ColumnRoles:
     """The roles of the columns.
 
-    Attributes
-    ----------
-    numbers, categories : list of str
-        Columns that are clustered.
-    profile : list of str
-        Columns that are not clustered, but described in the result.
-    formats : dict of str to ColumnFormat
-        How the values of numeric columns are written.
-    ignored : dict of str to str
-        Reason why a column is ignored.
+    `numbers` and `categories` are clustered; `profile` is not, but described in the result.
+    `formats` say how the values of numeric columns are written, `ignored` why a column is ignored.
     """
 
     numbers: list[str] = field(default_factory=list)

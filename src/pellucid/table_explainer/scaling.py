@@ -22,17 +22,10 @@ from pellucid.tables.encoding import Indicator
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """An increasing map of one column: first `function`, then ``(x - center) / scale``.
-
-    Attributes
-    ----------
-    kind : {"standard", "robust", "log", "rank", "category", "none"}
-        What the map does, for reports.
-    center, scale : float
-    function : callable, optional
-    """
+    """An increasing map of one column: first `function`, then ``(x - center) / scale``."""
 
     kind: str = "none"
+    """``standard``, ``robust``, ``log``, ``rank``, ``category`` or ``none``, for reports."""
     center: float = 0.0
     scale: float = 1.0
     function: Callable[[np.ndarray], np.ndarray] | None = None

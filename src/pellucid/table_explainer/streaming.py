@@ -42,12 +42,9 @@ from pellucid.tables.reading.large_files import LargeTable
 
 @dataclass(frozen=True)
 class StreamedTable(FittedTable):
-    """A model of all rows of a file, of which `prepared` has a sample.
+    """A model of all `n_seen` rows of a file, of which `prepared` has a sample.
 
-    Attributes
-    ----------
-    n_seen, n_gaps : int
-        Rows of the file, and those that are left out because of missing values.
+    `n_gaps` of them are left out because of missing values.
     """
 
     n_seen: int = 0

@@ -244,12 +244,6 @@ def date_text(days: float, *, with_time: bool = False) -> str:
 
     Seconds and their fractions are left out if they are 0, and so is the time unless `with_time`.
     A number outside the years 1 to 9999 is written as a number.
-
-    Examples
-    --------
-    >>> from pellucid.tables.column_formats import date_text
-    >>> date_text(18701.0), date_text(18701.5), date_text(18701.0, with_time=True)
-    ('2021-03-15', '2021-03-15 12:00', '2021-03-15 00:00')
     """
     moment = as_datetime(days)
     if moment is None:

@@ -56,17 +56,7 @@ class Indicator:
 
 @dataclass(frozen=True)
 class CategorySet:
-    """A condition on a categorical column: its value is in a set, or is not in a set.
-
-    Examples
-    --------
-    >>> from pellucid.tables.encoding import CategorySet
-    >>> continents = ("Africa", "Americas", "Asia", "Europe", "Oceania")
-    >>> CategorySet("continent", frozenset(["Africa", "Asia", "Europe"]), True, continents).text
-    'continent is Americas or Oceania'
-    >>> CategorySet("continent", frozenset(["Asia"]), True, continents).text
-    'continent is not Asia'
-    """
+    """A condition on a categorical column: its value is in a set, or is not in a set."""
 
     column: str
     values: frozenset[Any]

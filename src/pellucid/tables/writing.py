@@ -32,23 +32,14 @@ def write_table(
 ) -> None:
     """Write a table, completely or not at all.
 
-    Parameters
-    ----------
-    path : Path
-        Its suffix gives the format: text (.csv, .tsv, .txt), Excel (.xlsx), Parquet, Feather or
-        JSON, also ``.csv.gz``. A file without a suffix gets the format of the source.
-    frame : polars.DataFrame
-        Typed columns, as in the table of the source.
-    source : TableSource, optional
-        The table that was read. A text file repeats the original text of its columns, its
-        separator and its decimal sign.
-    bom : bool
-        Whether to start a text file with a byte order mark, which Excel needs for characters
-        other than ASCII. A file that was read with one is always written with one.
-    keep_formulas : bool
-        Whether text that a spreadsheet executes, such as ``=1+1``, is written to a text file as it
-        is. By default an apostrophe before it keeps it text; it is removed when the file is read.
-        Excel files need none, because their cells have types.
+    The suffix of `path` gives the format: text (.csv, .tsv, .txt), Excel (.xlsx), Parquet, Feather
+    or JSON, also ``.csv.gz``; without a suffix, it is that of the source. A text file repeats the
+    original text of the columns of `source`, its separator and its decimal sign.
+
+    `bom` starts a text file with a byte order mark, which Excel needs for characters other than
+    ASCII. A file that was read with one is always written with one. Text that a spreadsheet
+    executes, such as ``=1+1``, is written to a text file after an apostrophe, which is removed when
+    the file is read, unless `keep_formulas`. Cells of Excel files have types and need none.
     """
     suffix, is_compressed = written_format(path, source.suffix if source is not None else ".csv")
     with replacing(path) as unfinished, _system_errors(), open(unfinished, "wb") as file:

@@ -88,14 +88,6 @@ class PairSearch:
     `stop` is called before each evaluation; the search ends if it returns True, and is not
     complete. `report` is called with the best objective and the lower bound after each step. `best`
     is the least objective with its pair (k, α).
-
-    Examples
-    --------
-    >>> from pellucid.xclusters.branch_and_bound import PairSearch
-    >>> def parts(k, alpha):
-    ...     return alpha / k, k * (1.5 - alpha) / 30
-    >>> PairSearch(parts, range(1, 11), tolerance=0.01).run().best
-    (0.05, 1, 0.0)
     """
 
     parts: Parts

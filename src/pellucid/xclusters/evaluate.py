@@ -30,15 +30,6 @@ class Mixture:
 
     a are the distances on the accuracy features, e those on the explanation features. A matrix of
     zeros is not normalized.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.xclusters.evaluate import Mixture
-    >>> a, e = np.array([[0, 4.0], [4, 0]]), np.array([[0, 0.5], [0.5, 0]])
-    >>> Mixture(a, e).at(0.25)
-    array([[0., 1.],
-           [1., 0.]])
     """
 
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:

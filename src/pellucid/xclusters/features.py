@@ -151,12 +151,6 @@ def choose_features(
     one kind is given, the other kind consists of all remaining columns. If none is given, numeric
     columns are accuracy features and all others are explanation features; if all columns are
     numeric, or none is, all columns are both.
-
-    Examples
-    --------
-    >>> from pellucid.xclusters.features import choose_features
-    >>> choose_features(["day 1", "day 2", "age", "sex"], [True, True, True, False], "day *")
-    FeatureIndices(accuracy=[0, 1], explanation=[2, 3])
     """
     all_columns = list(range(len(names)))
     accuracy = _find_columns(names, accuracy_features, "accuracy_features")

@@ -199,16 +199,9 @@ class RowGroups(NamedTuple):
     """Groups of identical rows.
 
     Clusters that are computed from distinct rows with added weights are the same whether a row has
-    an integer weight or is repeated, and whatever the order of the rows.
-
-    Attributes
-    ----------
-    first, weight : ndarray
-        Number of the first row of each group, and total weight of its rows.
-    group : ndarray of int
-        Group of each of the given rows.
-    rank : ndarray of int
-        Place of each group if they are sorted by their values.
+    an integer weight or is repeated, and whatever the order of the rows. `first` and `weight` are
+    the first row and the total weight of each group, `group` is that of each row, and `rank` is the
+    place of each group if they are sorted by their values.
     """
 
     first: np.ndarray

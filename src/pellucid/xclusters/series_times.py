@@ -222,14 +222,6 @@ def read_column_times(names: Sequence[str]) -> np.ndarray:
     """Times from the names of columns: numbers or dates, else positions 1, 2, ...
 
     A prefix that all names share is ignored.
-
-    Examples
-    --------
-    >>> from pellucid.xclusters.series_times import read_column_times
-    >>> read_column_times(["y1952", "y1957"])
-    array([1952, 1957])
-    >>> read_column_times(["first", "second"])
-    array([1, 2])
     """
     prefix = re.sub(r"[\d./:-]+$", "", _common_prefix(names))
     for texts in (list(names), [name.removeprefix(prefix).strip() for name in names]):

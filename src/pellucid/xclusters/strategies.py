@@ -62,14 +62,7 @@ def two_step(distortion: Objective, ks: Sequence[int], stop: Stop) -> tuple[int,
 
 
 def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
-    """The k at which a decreasing curve flattens; the smallest k if there is no elbow.
-
-    Examples
-    --------
-    >>> from pellucid.xclusters.strategies import elbow
-    >>> elbow([3, 4, 5, 6, 7], [100.0, 40.0, 15.0, 12.0, 10.0])
-    5
-    """
+    """The k at which a decreasing curve flattens; the smallest k if there is no elbow."""
     if len(ks) < 3 or max(distortions) == min(distortions):
         return ks[0]
     found = import_optional("kneed", option("search", "two-step"), _ALTERNATIVE)

@@ -30,30 +30,13 @@ class ClusterTree(NamedTuple):
 class TreeGrower:
     """Grows trees for different clusterings of the same rows.
 
-    Parameters
-    ----------
-    X, weight : ndarray
-        Explanation features, encoded as numbers, and positive row weights.
-    tree : estimator, optional
-        An estimator of this package, which is fitted with the clusters as labels, a decision tree
-        of scikit-learn, or any other with `fit`, `predict` and a node count. Without one, CART
-        (Gini impurity, best-first) grows until its leaves are pure or `min_accuracy` is reached.
-    min_accuracy : float, default=1.0
-        Accuracy below which a tree does not explain the clusters. CART stops when it is reached; at
-        1, it stops when no leaf can be split. `tree` has its own stopping rules.
-    measure, measure_weight
-        Weighted mean of the F1 of the clusters, or weighted accuracy; its row weights are `weight`
-        by default.
-    random_state : int, default=0
-        Breaks ties between splits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.xclusters.trees import TreeGrower
-    >>> X = np.array([[0.0, 20], [0, 50], [1, 20], [1, 50]])
-    >>> TreeGrower(X, np.ones(4)).grow(np.array([0, 1, 2, 2]))
-    ClusterTree(tree=ThresholdTree(n_leaves=3, max_depth=2, n_features=2), accuracy=1.0)
+    `X` are the explanation features as numbers. `tree` is an estimator of this package, which is
+    fitted with the clusters as labels, a decision tree of scikit-learn, or any other with `fit`,
+    `predict` and a node count. Without one, CART (Gini impurity, best-first) grows until its leaves
+    are pure or `min_accuracy` is reached. Below that accuracy a tree does not explain the clusters;
+    `tree` has its own stopping rules. `measure` is the weighted mean of the F1 of the clusters, or
+    weighted accuracy; its row weights are `weight` by default. `random_state` breaks ties between
+    splits.
     """
 
     def __init__(

@@ -31,16 +31,9 @@ _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 class LargeTable:
     """The columns of numbers of a file that is read in batches.
 
-    Attributes
-    ----------
-    frame : polars.LazyFrame
-        All columns; those of numbers are typed.
-    columns, others : list of str
-        Columns of numbers and booleans, and all others.
-    whole : list of str
-        Columns that are integers as long as no value has decimals.
-    name, options, suffix
-        As in :class:`~pellucid.tables.reading.TableSource`.
+    `frame` has all columns; those of numbers are typed. `columns` are those of numbers and
+    booleans, `others` the rest. `whole` are integers as long as no value has decimals. `name`,
+    `options` and `suffix` are those of a :class:`~pellucid.tables.reading.TableSource`.
     """
 
     name: str

@@ -40,16 +40,10 @@ _SEPARATORS = {"\t": "separatedByTabs", " ": "separatedByBlanks"}
 
 
 class TextTable(NamedTuple):
-    """A text table with a known layout.
+    """A text table with a known layout and unique column names.
 
-    Attributes
-    ----------
-    names : list of str
-        Unique column names.
-    content, start : bytes, int
-        A header line with these names and the lines below it, and where these begin.
-    skip, n_above : int
-        Number of lines of the file above its header, and above its first row.
+    `content` has a header line with these names and the lines below it, which begin at `start`.
+    `skip` and `n_above` count the lines of the file above its header and above its first row.
     """
 
     name: str

@@ -69,16 +69,9 @@ def parse_columns(
     are codes, such as ZIP codes with leading zeros, stay text. Columns of other types are kept, but
     infinite numbers become missing.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-    decimal : {".", ","} or None
-        Decimal sign. None decides by the values of each column, and by those of all columns for a
-        column of values such as ``1,234``; by `default_decimal` if no value decides.
-    na : tuple of str or None
-        Values that are missing; None applies the default rules.
-    known_markers : tuple of str
-        Further values that are missing in text columns.
+    Without a `decimal` sign, the values of each column decide, and those of all columns for a
+    column of values such as ``1,234``; `default_decimal` if no value decides. `na` are the missing
+    values instead of the default rules. `known_markers` are further ones in text columns.
     """
     return _Parser(frame, decimal, na, default_decimal, known_markers).parse()
 

@@ -32,30 +32,10 @@ negative number: outside of quotes, no formula has the sign ≤.
 class ReadingOptions:
     """How a file is read; None detects the value.
 
-    Attributes
-    ----------
-    separator : str or None
-        Character between the fields of a line. A blank stands for any number of blanks if single
-        blanks do not give lines of equal length.
-    decimal : {".", ","} or None
-    encoding : str or None
-        Name of the encoding, as in Python.
-    na : tuple of str or None
-        Values that are missing, next to the empty field. None applies the rules of
-        `pellucid.tables.reading.text_columns`.
-    skip : int or None
-        Number of lines above the header.
-    header : bool or None
-        Whether the first line after `skip` has the names of the columns.
-
-    Examples
-    --------
-    >>> from pellucid.tables.reading import ReadingOptions
-    >>> options = ReadingOptions(separator=";", na=("?", "none"))
-    >>> options.to_dict()
-    {'separator': ';', 'na': ['?', 'none']}
-    >>> ReadingOptions.from_dict(options.to_dict()) == options
-    True
+    The `separator` " " stands for any number of blanks if single blanks do not give lines of equal
+    length. `na` are the missing values next to the empty field, instead of the rules of
+    `text_columns`. `skip` counts the lines above the header, and `header` says whether the first
+    line after them has the names of the columns.
     """
 
     separator: str | None = None
@@ -107,21 +87,11 @@ _IS_VALID: dict[str, Callable[[Any], bool]] = {
 class TableSource:
     """A table with the format of its columns and the text of its fields.
 
-    Attributes
-    ----------
-    name, suffix : str
-        The file name as given, and the suffix of its format, which is empty for a data frame.
-    table : polars.DataFrame
-        Typed columns: numbers, booleans, dates, datetimes and text.
-    formats : dict of str to ColumnFormat
-        Formats of the columns of numbers and dates.
-    options : ReadingOptions
-        How the table was read. All options are set for a text file, except `na` if the default
-        rules found no marker of a missing value in a text column.
-    text : bytes or None
-        The fields of a text file as UTF-8 with a header line.
-    given : polars.DataFrame or None
-        The table before its text columns were parsed, if it was not a text file.
+    `name` is the file name as given; `suffix` is that of its format, empty for a data frame.
+    `table` has typed columns: numbers, booleans, dates, datetimes and text. `options` say how it
+    was read. All of them are set for a text file, except `na` if the default rules found no marker
+    of a missing value in a text column. `text` has the fields of a text file as UTF-8 with a header
+    line. `given` is any other table before its text columns were parsed.
     """
 
     name: str
@@ -157,19 +127,6 @@ def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
     A spreadsheet executes a field of a CSV file that starts with ``=``, ``+``, ``-``, ``@``, a tab
     or a carriage return. Such text is written with an apostrophe before it, which keeps it text.
     Reading removes the apostrophe, so that a table that was written is read as it was.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from pellucid.tables.reading.source import neutralise, restore
-    >>> table = pl.DataFrame({"=a": ["=1+1", "-5", "b"]})
-    >>> print(neutralise(table).write_csv(), end="")
-    '=a
-    '=1+1
-    -5
-    b
-    >>> restore(neutralise(table)).equals(table)
-    True
     """
     changed = []
     for column in frame.select(cs.string() | cs.categorical() | cs.enum()):

@@ -188,12 +188,7 @@ class ExShallowSearch(BaseReferenceTree):
 class Goals:
     """Upper limits for a tree; infinite if there is none.
 
-    Attributes
-    ----------
-    cost, ratio : float
-        Largest cost, absolute and as a ratio to that of the reference.
-    size : float
-        Largest WAES.
+    `cost` is absolute, `ratio` relative to that of the reference, and `size` is the WAES.
     """
 
     cost: float

@@ -17,23 +17,15 @@ _CHUNK_ROWS = 2**12
 def find_importances(
     tree: ThresholdTree, data: Dataset, leaf: np.ndarray, cluster_means: np.ndarray | None
 ) -> np.ndarray:
-    r"""The reduction of the within-node sum of squares by the splits of each feature.
+    """The reduction of the within-node sum of squares by the splits of each feature.
 
     With the cluster means, the mean of the heaviest leaf :math:`h` of each cluster :math:`c`
     follows from those of its other leaves,
 
-    .. math:: m_h = m_c + \sum_{l \neq h} \frac{W_l}{W_h} (m_c - m_l),
+        m_h = m_c + sum over l != h of (W_l / W_h) (m_c - m_l),
 
-    so that its rows are not read. A tree with one leaf per cluster needs no rows at all.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    data : Dataset
-    leaf : ndarray of shape (n_samples,)
-        Node number of the leaf of each row.
-    cluster_means : ndarray of shape (n_clusters, n_features) or None
-        Means of the clusters of the tree, if they are known.
+    so that its rows are not read. A tree with one leaf per cluster needs no rows at all. `leaf` is
+    the node number of the leaf of each row.
     """
     leaves = tree.leaves
     leaf_weight, clusters = tree.weighted_n_node_samples[leaves], tree.cluster[leaves]

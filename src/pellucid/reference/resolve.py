@@ -56,21 +56,10 @@ def find_reference(
 ) -> Reference:
     """The clustering to explain, from the parameters of an estimator and of its `fit`.
 
-    Parameters
-    ----------
-    reference : None, estimator or array of centers
-        None is ``KMeans(n_init=10)``, or k-medians, unless labels are given as `y`.
-    data : Dataset
-        The checked data with their weights; its class defines the cost of a row at a center.
-    y, n_clusters, random_state, noise
-        As in the estimators.
-    original_X : object
-        The data as the user gave them, for estimators that know column names.
-
-    Raises
-    ------
-    OutOfDomain
-        If a number of the data is NaN, infinite or too large.
+    Without a reference, it is ``KMeans(n_init=10)``, or k-medians, unless labels are given as `y`.
+    The class of `data`, which are checked, defines the cost of a row at a center. `original_X` are
+    the data as the user gave them, for estimators that know column names. Raises `OutOfDomain` if a
+    number of the data is NaN, infinite or too large.
     """
     if y is not None:
         if reference is not None:

@@ -37,17 +37,9 @@ _POSITION = Lock()
 class _Entry(NamedTuple):
     """Where the arrays of a batch are.
 
-    Attributes
-    ----------
-    offset : int
-        In the file: weights if they are not 1, values; then codes, leaves and second nearest
-        centers if they are not kept.
-    margins_at : int
-        In the file: margins of the rows, if a task stores them.
-    starts : ndarray
-    value_type, code_type : dtype
-    codes : ndarray of shape (n_features, n_rows), or None
-        The codes, if they are kept in memory. Then leaves and second nearest centers are kept, too.
+    At `offset` in the file: weights if they are not 1, values; then codes, leaves and second
+    nearest centers if they are not kept. At `margins_at`: margins of the rows, if a task stores
+    them. If `codes` are kept in memory, leaves and second nearest centers are kept, too.
     """
 
     offset: int
@@ -61,17 +53,10 @@ class _Entry(NamedTuple):
 class _BatchState:
     """What tasks found out about the rows of a batch.
 
-    Attributes
-    ----------
-    routing : Routing or None
-        The routing whose leaves are stored.
-    leaf : ndarray
-        The leaves; empty, but of their type, if they are in the file.
-    second : ndarray or None
-        Second nearest centers, in memory or in the file as the leaves are; None if no task has
-        stored them.
-    passive : tuple or None
-        A routing, and some rows by node; always in memory, since they are few.
+    `leaf` are the leaves by `routing`; empty, but of their type, if they are in the file. `second`
+    are the second nearest centers, in memory or in the file as the leaves are; None if no task has
+    stored them. `passive` is a routing, and some rows by node; always in memory, since they are
+    few.
     """
 
     leaf: np.ndarray
@@ -84,17 +69,7 @@ class _BatchState:
 
 
 class CachedBatch(Batch):
-    """A batch whose arrays are kept in memory or mapped from the file.
-
-    Parameters
-    ----------
-    descriptor : int
-        Of the file.
-    entry : _Entry
-    n_features : int
-    encoder : Encoder
-    state : _BatchState
-    """
+    """A batch whose arrays are kept in memory or mapped from the file `descriptor`."""
 
     starts: np.ndarray
 
@@ -225,13 +200,8 @@ class CachedBatch(Batch):
 class CachedPartitions(LocalPartitions):
     """Batches of a local source that are encoded once.
 
-    Parameters
-    ----------
-    read : callable
-        Returns an iterable of `RawBatch`.
-    pool : ThreadPool
-    memory : int
-        Bytes of codes and leaves that are kept in memory.
+    ``read()`` returns an iterable of `RawBatch`; at most `memory` bytes of codes and leaves are
+    kept in memory.
     """
 
     def __init__(

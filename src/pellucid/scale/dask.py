@@ -25,12 +25,7 @@ _SAMPLED_PARTITIONS = 8
 
 
 class DaskSource(Source):
-    """A Dask DataFrame, or a Dask Array of two axes.
-
-    Parameters
-    ----------
-    data : dask.dataframe.DataFrame or dask.array.Array
-    """
+    """A Dask DataFrame, or a Dask Array of two axes."""
 
     numeric: list[str]
     others: list[str]
@@ -97,14 +92,9 @@ class DaskSource(Source):
 
 
 class DaskPartitions(Partitions):
-    """Partitions of a Dask collection.
+    """Partitions of a Dask collection: a function from `Chunk` to `RawBatch`, and the lazy chunks.
 
     Encoded batches are kept by the workers. If a worker is lost, Dask computes them again.
-
-    Parameters
-    ----------
-    reader_and_chunks : list
-        The function that makes a `RawBatch` of a `Chunk`, and the lazy chunks.
     """
 
     def __init__(self, reader_and_chunks: list[Any]) -> None:

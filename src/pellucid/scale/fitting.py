@@ -100,13 +100,8 @@ def find_weight_units(partitions: Partitions, weight: str | None) -> WeightUnits
 class FirstSums(NamedTuple):
     """What is known after the first pass over the encoded batches.
 
-    Attributes
-    ----------
-    n_rows, n_units : int
-        Number of rows, and their weight in units.
-    is_mixed : ndarray of shape (n_features, n_bins), uint8
-    moments : GroupMoments
-        Of the rows about their own centers.
+    Number of rows, their weight in units, the mixed bins, and moments of the rows about their own
+    centers.
     """
 
     n_rows: int
@@ -168,14 +163,8 @@ def make_problem(
 class MomentTask:
     """Moments of the rows that are not in the leaf where most rows of their center are.
 
-    Attributes
-    ----------
-    routing : Routing
-    origins : ndarray of shape (n_nodes, n_features)
-        Points near the means of the leaves.
-    centers : ndarray of shape (n_clusters, n_features)
-    home : ndarray of shape (n_clusters,)
-        That leaf, by center; -1 if there is none.
+    `home` is that leaf, by center; -1 if there is none. `origins`, (n_nodes, n_features), are
+    points near the means of the leaves.
     """
 
     routing: Routing
@@ -243,18 +232,8 @@ def _leaf_moments(
 class ScanSummary(NamedTuple):
     """What an estimator stores after a fit on a scan.
 
-    Attributes
-    ----------
-    tree : ThresholdTree
-    cluster_centers, inertia
-        Means of the clusters of the tree, and the cost of the rows.
-    reference_inertia : float
-        Cost of the rows in the reference clusters.
-    purity : dict of int to float
-        By leaf, the share of the weight whose own center is the leaf's.
-    importances : ndarray of shape (n_features,)
-    mistakes : int or float
-        Weight of the rows whose own center is not the leaf's.
+    `purity` is, by leaf, the share of the weight whose own center is the leaf's; `mistakes` is the
+    weight of the rows for which it is not.
     """
 
     tree: ThresholdTree
@@ -274,13 +253,7 @@ def summarize(
 ) -> ScanSummary:
     """Clusters, counts and costs of a grown tree, by two passes.
 
-    Parameters
-    ----------
-    problem : BatchProblem
-    first : FirstSums
-    growth : GrowthResult
-    renames : bool
-        Whether clusters are renamed so that most weight is in its reference cluster.
+    `renames`: clusters are renamed so that most weight is in its reference cluster.
     """
     builder, k = growth.builder, problem.n_clusters
     leaves, nodes = builder.leaves, builder.nodes

@@ -22,13 +22,8 @@ def with_reports(partitions: Partitions, progress: Progress) -> Partitions:
 class ReportedPartitions(Partitions):
     """Partitions that report the number of the pass, and its percentage of the rows.
 
-    Percentages are reported of batches on this machine, from the second pass on, when the number
-    of rows is known.
-
-    Parameters
-    ----------
-    partitions : Partitions
-    progress : Progress
+    Percentages are reported of batches on this machine, from the second pass on, when the number of
+    rows is known.
     """
 
     def __init__(self, partitions: Partitions, progress: Progress) -> None:

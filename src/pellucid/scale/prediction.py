@@ -24,16 +24,8 @@ if TYPE_CHECKING:
 class ScanPredictor:
     """Finds the clusters of rows; it can be sent to other processes.
 
-    Attributes
-    ----------
-    tree : ThresholdTree
-        Its features are the positions in `columns`.
-    columns : list of str
-        The columns that the splits use.
-    names : ndarray of shape (n_clusters,)
-        Labels of the clusters.
-    output : str
-        Name of the column of clusters.
+    The features of the tree are the positions in `columns`, those that the splits use. `names` are
+    the labels of the clusters, and `output` is the name of their column.
     """
 
     tree: ThresholdTree
@@ -96,13 +88,7 @@ class ScanPredictor:
     ) -> str:
         """The clusters as an expression of SQL; NULL where a used number is missing.
 
-        Parameters
-        ----------
-        dialect : str
-        quote : callable
-            Quotes the name of a column.
-        stand_ins : dict of str to str
-            Names of columns of numbers for those of other types.
+        `stand_ins` has names of columns of numbers for those of other types.
         """
         names = [stand_ins.get(name, name) for name in self.columns]
         explanation = Explanation(self.tree, names=names or ["x"], clusters=self.names.tolist())
@@ -123,12 +109,7 @@ class ScanPredictor:
     def arrow_reader(self, schema: Any, batches: Iterable[tuple[Any, str]]) -> Any:
         """A RecordBatchReader of Arrow batches with the column of clusters.
 
-        Parameters
-        ----------
-        schema : pyarrow.Schema
-            Of the batches.
-        batches : iterable of (pyarrow.RecordBatch, str)
-            Batches, and where they were read.
+        `batches` are pairs of a batch and where it was read.
         """
         import pyarrow as pa
 
@@ -149,13 +130,7 @@ class ScanPredictor:
 def predict_source(model: Any, source: Source, columns: Sequence[str], output: str) -> Any:
     """The rows of a source with the column `output` of the clusters of a fitted model.
 
-    Parameters
-    ----------
-    model : fitted estimator or Explanation
-    source : Source
-    columns : sequence of str
-        The columns of a model that has no names.
-    output : str
+    `columns` are those of a model that has no names.
     """
     known = [*source.numeric, *source.others]
     predictor = ScanPredictor.of(model, _columns_of(model, columns), output)

@@ -25,14 +25,7 @@ from pellucid.scale.sources import (
 
 
 class ArrowReaderSource(Source):
-    """Arrow batches that can be read again, such as those of a query.
-
-    Parameters
-    ----------
-    native : object
-        What was given to `pellucid.scan`.
-    schema : pyarrow.Schema
-    """
+    """Arrow batches that can be read again, such as those of a query."""
 
     numeric: list[str]
     others: list[str]
@@ -131,12 +124,7 @@ class ParquetFileSource(ArrowReaderSource):
 
 
 class DatasetSource(Source):
-    """A pyarrow dataset, with its filter, its partitions and its file system.
-
-    Parameters
-    ----------
-    dataset : pyarrow.dataset.Dataset
-    """
+    """A pyarrow dataset, with its filter, its partitions and its file system."""
 
     numeric: list[str]
     others: list[str]

@@ -178,15 +178,7 @@ class GroupSumsTask:
 
 @dataclass(frozen=True)
 class ScanReference:
-    """A reference clustering of a scan.
-
-    Attributes
-    ----------
-    centers : ndarray of shape (n_clusters, n_features)
-    find_labels : callable
-    names : list
-        What the user calls each cluster.
-    """
+    """A reference clustering of a scan; `names` is what the user calls each cluster."""
 
     centers: np.ndarray
     find_labels: Any

@@ -21,17 +21,9 @@ _RESERVE = 1.3
 
 
 class RowSample(NamedTuple):
-    """Different rows, ascending by hash.
+    """Different rows, ascending by hash, with own centers as labels.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    labels : ndarray of shape (n_rows,), int64
-        Own center of each row.
-    weight : ndarray of shape (n_rows,)
-        Weight of one copy of each row.
-    copies : ndarray of shape (n_rows,), int64
-        Number of copies.
+    `weight` is that of one of the `copies` of each row.
     """
 
     X: np.ndarray
@@ -76,14 +68,7 @@ class RowSample(NamedTuple):
 
 @dataclass(frozen=True)
 class ValueSampleTask:
-    """The different rows of least hash.
-
-    Attributes
-    ----------
-    n_rows : int
-    highest : int
-        Largest hash of rows that are looked at.
-    """
+    """The different rows of least hash; larger ones than `highest` are not looked at."""
 
     n_rows: int
     highest: int
@@ -115,13 +100,9 @@ def value_sample(problem: BatchProblem, n_rows: int, n_total: int) -> RowSample:
 
 
 class GatheredRows(NamedTuple):
-    """All rows of a scan, if they are few.
+    """All rows of a scan, if they are few; None for too many.
 
-    Attributes
-    ----------
-    n_rows : int
-    parts : list of (int, ndarray, ndarray or None, ndarray or None), optional
-        Number of the partition, values, weights and labels; None for too many rows.
+    The parts are the number of the partition, values, weights and labels.
     """
 
     n_rows: int
@@ -136,15 +117,7 @@ class GatheredRows(NamedTuple):
 
 @dataclass(frozen=True)
 class GatherTask:
-    """All rows, unless they are more than a limit.
-
-    Attributes
-    ----------
-    limit : int
-    columns : tuple of str
-    labels : str, optional
-        Column of the labels.
-    """
+    """All rows, unless they are more than a limit."""
 
     limit: int
     columns: tuple[str, ...]

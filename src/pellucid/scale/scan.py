@@ -163,13 +163,7 @@ class BatchScan:
 
 @dataclass(frozen=True)
 class BatchReader:
-    """Makes a batch of a chunk.
-
-    Attributes
-    ----------
-    columns, weight, labels
-        As in `BatchScan`.
-    """
+    """Makes a batch of a chunk; columns, weight and labels are as in `BatchScan`."""
 
     columns: tuple[str, ...]
     weight: str | None

@@ -43,15 +43,7 @@ _TABLE_FORMATS = {
 
 
 class Chunk(NamedTuple):
-    """Some rows of a source.
-
-    Attributes
-    ----------
-    columns : dict of str to ndarray
-        Values by name; missing numbers are NaN.
-    origin : str
-        Where the rows are, for error messages.
-    """
+    """Some rows of a source; missing numbers are NaN, and `origin` is for error messages."""
 
     columns: dict[str, np.ndarray]
     origin: str
@@ -63,13 +55,7 @@ class Chunk(NamedTuple):
 
 
 class Source(ABC):
-    """Rows that can be read repeatedly.
-
-    Attributes
-    ----------
-    numeric, others : list of str
-        Names of the columns of numbers, and of all other columns.
-    """
+    """Rows that can be read repeatedly: names of the columns of numbers, and of the others."""
 
     numeric: list[str]
     others: list[str]
@@ -95,12 +81,7 @@ class Source(ABC):
 
 
 class ParquetSource(Source):
-    """Parquet files with the same columns.
-
-    Parameters
-    ----------
-    paths : list of Path
-    """
+    """Parquet files with the same columns."""
 
     numeric: list[str]
     others: list[str]
@@ -189,12 +170,7 @@ class ParquetSource(Source):
 
 
 class FileStates:
-    """Sizes and times of files.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-    """
+    """Sizes and times of files."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._states = {path: _file_state(path) for path in paths}
@@ -223,12 +199,7 @@ class FileStates:
 
 
 class FunctionSource(Source):
-    """A function that returns batches anew each time: arrays or data frames.
-
-    Parameters
-    ----------
-    make : callable
-    """
+    """A function that returns batches anew each time: arrays or data frames."""
 
     numeric: list[str]
     others: list[str]

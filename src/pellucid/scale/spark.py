@@ -27,12 +27,7 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean"
 
 
 class SparkSource(Source):
-    """A Spark DataFrame.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-    """
+    """A Spark DataFrame."""
 
     numeric: list[str]
     others: list[str]
@@ -105,14 +100,7 @@ class ChunkTask:
 
 
 class SparkPartitions(Partitions):
-    """Partitions of a Spark DataFrame, which are encoded anew in every pass.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        The columns of the scan.
-    scan : BatchScan
-    """
+    """Partitions of a Spark DataFrame, which are encoded anew in every pass."""
 
     passes_are_costly = True
 

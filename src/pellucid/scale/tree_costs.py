@@ -63,14 +63,10 @@ class TreeSumsTask:
 
 
 class TreeValue(NamedTuple):
-    """A tree over all rows.
+    """A tree with the weights of all rows.
 
-    Attributes
-    ----------
-    tree : ThresholdTree
-        With the weights of all rows.
-    between_ss : float
-        Between-cluster sum of squares about the mean: the cost is a constant minus this.
+    `between_ss` is the between-cluster sum of squares about the mean: the cost is a constant minus
+    this.
     """
 
     tree: ThresholdTree

@@ -16,18 +16,7 @@ ColumnValues = Callable[[int, np.ndarray], np.ndarray]
 
 
 class SklearnSplit(NamedTuple):
-    """A split of a scikit-learn tree.
-
-    Attributes
-    ----------
-    node : int
-        Node that is split, by scikit-learn's numbers.
-    feature : int
-    children : pair of int
-        Left and right child, by scikit-learn's numbers.
-    rows : pair of ndarray
-        Rows of the left and of the right child.
-    """
+    """A split of a scikit-learn tree, by its numbers of nodes, and the rows of the children."""
 
     node: int
     feature: int
@@ -40,13 +29,8 @@ def splits_in_growth_order(
 ) -> Iterator[SklearnSplit]:
     """Splits of a fitted tree, in the order in which best-first growth made them.
 
-    Parameters
-    ----------
-    sklearn_tree : sklearn.tree._tree.Tree
-    rows : ndarray of int
-        Rows at the root.
-    values : callable
-        Values with which the tree was fitted; compared in float32, as scikit-learn does.
+    `rows` are those at the root, and `values` those with which the tree was fitted; they are
+    compared in float32, as scikit-learn does.
     """
     rows_of = {0: rows}
     inner = np.flatnonzero(sklearn_tree.children_left != LEAF)
@@ -71,28 +55,11 @@ def build_from_splits(
     total_weight: Callable[[np.ndarray], float],
     threshold_style: ThresholdStyle = "round",
 ) -> tuple[TreeBuilder, dict[int, np.ndarray]]:
-    """Threshold tree with the given splits.
+    """Threshold tree with the given splits, parents before their children.
 
-    Parameters
-    ----------
-    splits : iterable of SklearnSplit
-        Parents before their children.
-    n_features : int
-    rows : ndarray of int
-        Rows at the root.
-    cluster : sequence or mapping
-        Cluster of each node, by scikit-learn's numbers.
-    values : callable
-        Values between which the thresholds are chosen.
-    total_weight : callable
-        ``total_weight(rows)`` is their total sample weight.
-    threshold_style : {"round", "midpoint", "data"}, default="round"
-
-    Returns
-    -------
-    builder : TreeBuilder
-    leaf_rows : dict of int to ndarray
-        Rows of each leaf, by the builder's numbers.
+    `rows` are those at the root. `cluster` is by scikit-learn's numbers of nodes; thresholds are
+    chosen between `values`; ``total_weight(rows)`` is the total sample weight. Returns the builder,
+    and the rows of each leaf by the builder's numbers.
     """
     builder, number_of, leaf_rows = TreeBuilder(n_features), {0: 0}, {}
 

@@ -49,41 +49,17 @@ def mean_over_leaves(
 def feature_importances(
     tree: ThresholdTree, leaf_weight: np.ndarray, leaf_means: np.ndarray
 ) -> np.ndarray:
-    r"""Normalised total reduction of the within-node sum of squares by the splits of each feature.
+    """Normalised total reduction of the within-node sum of squares by the splits of each feature.
 
-    A split of node :math:`t` into :math:`l` and :math:`r`, with weights :math:`W` and means
-    :math:`m`, reduces the sum of squares about the node means by
+    A split of node t into l and r, with weights W and means m, reduces the sum of squares about the
+    node means by
 
-    .. math:: \Delta_t = \frac{W_l W_r}{W_l + W_r} \lVert m_l - m_r \rVert^2,
+        D_t = W_l W_r / (W_l + W_r) |m_l - m_r|^2,
 
-    and the importance of feature :math:`j` is the sum of :math:`\Delta_t` over the splits on
-    :math:`j`, divided by the sum over all splits. For means of one-hot encoded classes,
-    :math:`\Delta_t` is the weighted decrease of the Gini impurity.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    leaf_weight : ndarray of shape (n_leaves,)
-        Weight of the rows of each leaf, in the order of ``tree.leaves``.
-    leaf_means : ndarray of shape (n_leaves, n_columns)
-        Their means; not used for a leaf of weight 0.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Sums to 1, or all 0 if no split reduces the sum of squares, as in a single leaf.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.tree import TreeBuilder
-    >>> from pellucid.tree.measures import feature_importances
-    >>> builder = TreeBuilder(n_features=3)
-    >>> left, right = builder.split(0, feature=2, threshold=0.5)
-    >>> _ = builder.split(right, feature=0, threshold=7.0)
-    >>> means = np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 2.0], [8.0, 0.0, 2.0]])
-    >>> feature_importances(builder.build(), np.array([2.0, 1.0, 1.0]), means)
-    array([0.16666667, 0.        , 0.83333333])
+    and the importance of feature j is the sum of D_t over the splits on j, divided by the sum over
+    all splits; all 0 if no split reduces the sum of squares. For means of one-hot encoded classes,
+    D_t is the weighted decrease of the Gini impurity. `leaf_weight` and `leaf_means` are in the
+    order of ``tree.leaves``; means of leaves of weight 0 are not used.
     """
     decrease = np.zeros(tree.n_features)
     rows = {int(leaf): i for i, leaf in enumerate(tree.leaves)}

@@ -31,19 +31,10 @@ _work_by_kind: Counter = Counter()
 class PackedTree(NamedTuple):
     """A tree in the layout in which rows are routed. All arrays are read-only.
 
-    Attributes
-    ----------
-    feature : ndarray of shape (node_count,), intp
-        Column of the split; at a leaf, any column that is used.
-    threshold : ndarray of shape (node_count,), float64
-        A row goes left if its value is at most the threshold.
-    child : ndarray of shape (2 * node_count,), intp
-        Right child at 2 * node, left child at 2 * node + 1. A leaf is its own child, so that a
-        row which has arrived can be moved on with the others.
-    depth : int
-        Largest depth of a leaf.
-    used : ndarray, intp
-        Columns that are used by a split, sorted.
+    A row goes left if its value in column `feature` is at most the threshold; at a leaf, the column
+    is any that is used. The right child is child[2 * node], the left child[2 * node + 1]; a leaf is
+    its own child, so that a row which has arrived can be moved on with the others. `depth` is the
+    largest of a leaf, and `used` are the columns that splits use, sorted.
     """
 
     feature: np.ndarray
@@ -106,22 +97,8 @@ def leaf_values(
 ) -> tuple[np.ndarray, bool]:
     """``values[leaf]`` for the leaf of every row, and whether the data are finite.
 
-    Parameters
-    ----------
-    tree : PackedTree
-    X : ndarray, CSR matrix in any form or other sparse matrix
-    values : ndarray of shape (node_count,), intp
-    check : bool
-        Whether to search for values that are not finite.
-    count_threads : callable
-        Returns the number of threads to use; called only if one is not enough.
-
-    Returns
-    -------
-    found : ndarray of shape (n_samples,), intp
-    is_finite : bool
-        False if `check` and a value in any column is not finite. Duplicate entries of a sparse
-        matrix are summed first.
+    They are not if `check` and a value in any column is not finite. Duplicate entries of a sparse
+    matrix are summed first. ``count_threads()`` is called only if one thread is not enough.
     """
     if not sparse.issparse(X):
         if not _is_worth_compiling(("dense", X.dtype.char), X.shape[0] * len(values)):

@@ -9,23 +9,15 @@ ThresholdStyle = Literal["round", "midpoint", "data"]
 
 
 def choose_threshold(low: float, high: float, style: ThresholdStyle) -> float:
-    """A threshold in the interval [low, high).
+    """A threshold in [low, high): the largest value that goes left, the smallest that goes right.
 
-    Parameters
-    ----------
-    low, high : float
-        The largest value that goes left and the smallest that goes right.
-    style : {"round", "midpoint", "data"}
-        ``"round"``: the number with the fewest significant digits, among these the one
-        closest to the middle. ``"midpoint"``: the middle. ``"data"``: `low` itself.
+    ``"round"``: the number with the fewest significant digits, among these the one closest to the
+    middle. ``"midpoint"``: the middle. ``"data"``: `low` itself.
 
-    Examples
-    --------
-    >>> from pellucid.tree.rounding import choose_threshold
-    >>> choose_threshold(53987.312, 54211.9, "round")
-    54000.0
-    >>> choose_threshold(1.0, 2.0, "midpoint")
-    1.5
+        >>> choose_threshold(53987.312, 54211.9, "round")
+        54000.0
+        >>> choose_threshold(1.0, 2.0, "midpoint")
+        1.5
     """
     if style == "data":
         return low

@@ -19,17 +19,7 @@ ALL, ACTIVE, PASSIVE = range(3)
 
 @dataclass(frozen=True)
 class RawBatch:
-    """Some rows of the data as they were read.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    weight : ndarray of shape (n_rows,), optional
-    labels : ndarray of shape (n_rows,), optional
-        Values of the label column.
-    origin : str
-        Where the rows were read, for error messages.
-    """
+    """Some rows of the data as they were read; `origin` says where, for error messages."""
 
     X: np.ndarray
     weight: np.ndarray | None = None
@@ -40,15 +30,8 @@ class RawBatch:
 class PickedRows(NamedTuple):
     """Copies of a few rows, of one or several batches.
 
-    Attributes
-    ----------
-    columns : ndarray of shape (n_features, n_rows)
-        The values, for costs; otherwise empty.
-    values, codes : ndarray of shape (n_rows,)
-        Values of one column, and their bins.
-    labels : ndarray of shape (n_rows,)
-        Own center of each row, int32; empty if the rows are for costs.
-    weights : Weights
+    `values` and `codes` are those of one column. Rows for costs have all `columns`, (n_features,
+    n_rows), and no `labels`; others have their own centers as `labels`, int32, and no columns.
     """
 
     columns: np.ndarray
@@ -116,18 +99,10 @@ def equal_weights(n_rows: int) -> Weights:
 class Batch:
     """Rows that take part in the search: with a label and a positive weight.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_rows)
-        The values, float32 or float64. Rows of the same center are neighbours.
-    starts : ndarray of shape (n_clusters + 1,)
-        The rows of center c are ``starts[c]`` up to, not including, ``starts[c + 1]``.
-    weights : Weights
-        Units are those of all rows, not of the batch alone.
-    codes : ndarray of shape (n_features, n_rows)
-        Bins of the values.
-    is_mixed : ndarray of shape (n_features, n_bins), uint8
-        Whether each bin may hold different values.
+    `columns` (float32 or float64) and their bins `codes` are (n_features, n_rows). The rows of
+    center c are ``starts[c]`` up to, not including, ``starts[c + 1]``. The units of the weights are
+    those of all rows, not of the batch alone. ``is_mixed[j, b]`` says whether bin b may hold
+    different values, uint8.
     """
 
     columns: np.ndarray
@@ -200,14 +175,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class WeightUnits:
-    """How sample weights become integers: the same for all batches.
-
-    Attributes
-    ----------
-    per_weight : float
-        Units in a weight of 1, a power of two.
-    are_ones, are_integers : bool
-    """
+    """How sample weights become integers: `per_weight` units, a power of two, for all batches."""
 
     per_weight: float = 1.0
     are_ones: bool = True
@@ -225,13 +193,7 @@ class WeightUnits:
 class Encoder:
     """Makes a `Batch` of a `RawBatch`.
 
-    Attributes
-    ----------
-    find_labels : callable
-        ``find_labels(raw)`` gives the own center of each row, -1 for rows that are left out.
-    weight_units : WeightUnits
-    quantizer : Quantizer
-    n_clusters : int
+    ``find_labels(raw)`` gives the own center of each row, -1 for rows that are left out.
     """
 
     find_labels: Callable[[RawBatch], np.ndarray]

@@ -12,15 +12,8 @@ from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain, are_in_domain
 def nearest_centers(columns: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Nearest center of each row, as by `pellucid._core.data.moments.nearest_centers`.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_rows)
-    centers : ndarray of shape (n_clusters, n_features)
-
-    Raises
-    ------
-    OutOfDomain
-        If a value is not finite or too large.
+    `columns` has shape (n_features, n_rows). Raises `OutOfDomain` if a value is not finite or too
+    large.
     """
     from pellucid._core.batches.column_kernels import BLOCK_ROWS, nearest_by_column
 
@@ -60,12 +53,7 @@ def gathered(columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def costs_in_units(
     columns: np.ndarray, centers: np.ndarray, weights: Weights, unit: float
 ) -> np.ndarray:
-    """Weighted cost of every row at every center, in units, as by `Dataset.costs`.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_clusters), int64
-    """
+    """Cost of every row at every center in units, as by `Dataset.costs`: (n_rows, n_clusters)."""
     from pellucid._core.batches.column_kernels import BLOCK_ROWS, costs_by_column
 
     n_rows = columns.shape[1]

@@ -38,18 +38,8 @@ def to_keys(values: np.ndarray) -> np.ndarray:
 class PartRequest:
     """Parts of a column whose sums are wanted.
 
-    Attributes
-    ----------
-    node : int
-    feature : int
-    bins : ndarray of bool
-        Bins of the quantizer that hold the ranges.
-    first, last : ndarray of int64
-        Keys of the lowest and the highest number of each range, ascending.
-    step : ndarray of uint64
-        Numbers per part, by range.
-    start : ndarray of shape (n_ranges + 1,)
-        Number of the first part of each range.
+    `bins` is a mask of the bins that hold the ranges. Range r has the keys first[r] to last[r],
+    ascending, with step[r] numbers per part; start[r] is the number of its first part.
     """
 
     node: int
@@ -77,13 +67,9 @@ class PartRequest:
 
 @dataclass(frozen=True)
 class PartSums:
-    """Sums over the rows of parts.
+    """Sums over the rows of parts, (n_parts, n_channels), int64.
 
-    Attributes
-    ----------
-    sums : ndarray of shape (n_parts, n_channels), int64
-    lowest, highest : ndarray of shape (n_parts,)
-        Extreme values; infinite for parts without rows.
+    `lowest` and `highest` are the extreme values; infinite for parts without rows.
     """
 
     sums: np.ndarray
@@ -108,14 +94,9 @@ class PartSums:
 class FineColumn:
     """A column of a node with its own bins.
 
-    Parameters
-    ----------
-    edges : ndarray of shape (n_bins,)
-        Upper edge of each bin, ascending; infinity after the last.
-    sums : ndarray of shape (n_bins, n_channels), int64
-        Sums over the rows of each bin.
-    inside : ndarray of shape (n_bins,), bool
-        Whether each bin may hold different values.
+    `edges` are the upper edges of the bins, ascending, and infinity after the last. `sums`,
+    (n_bins, n_channels), are over the rows of each bin, and `inside` says whether a bin may hold
+    different values.
     """
 
     edges: np.ndarray

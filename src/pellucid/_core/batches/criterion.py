@@ -26,16 +26,9 @@ State = TypeVar("State")
 class BatchNode:
     """Where a node of a growing tree is; the rows are in the batches.
 
-    Attributes
-    ----------
-    number : int
-        Number in `GrownNodes`.
-    centers : ndarray of int
-        Reference centers of the node, ascending.
-    cut_left, cut_right : frozenset of int
-        Features of which a split above sent this node to the left (right).
-    depth : int
-        Number of splits above the node.
+    `number` is that in `GrownNodes`. `centers` are the reference centers of the node, ascending.
+    `cut_left` (`cut_right`) are the features of which a split above sent this node to the left
+    (right), and `depth` is the number of splits above it.
     """
 
     number: int
@@ -57,12 +50,7 @@ class BatchNode:
 
 
 class BatchCriterion(Criterion[State], Generic[State]):
-    """A criterion on batches of rows.
-
-    Parameters
-    ----------
-    problem : BatchProblem
-    """
+    """A criterion on batches of rows."""
 
     problem: BatchProblem
     searches_ahead = True

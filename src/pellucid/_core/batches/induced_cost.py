@@ -44,14 +44,7 @@ and the factor from the ratio of one node to the guess for the next one.
 
 
 class BatchInducedCost(BatchCriterion[None]):
-    """Best splits by induced cost and expected depth; see `InducedCost`.
-
-    Parameters
-    ----------
-    problem : BatchProblem
-    depth_penalty : float
-        λ of the ExShallow paper.
-    """
+    """Best splits by induced cost and expected depth; see `InducedCost`."""
 
     task = InducedCostTask
 

@@ -24,15 +24,9 @@ RIGHT, LEFT, WEIGHT = range(3)
 class NodeCenters:
     """Where the centers of a node lie in the columns, by the bins of the quantizer.
 
-    Attributes
-    ----------
-    centers : ndarray of int
-    rank : ndarray of shape (n_features, n_centers)
-        Rank of each center in a column.
-    order : ndarray of shape (n_features, n_centers)
-        Positions of the centers in the order of a column.
-    gap_of_bin : ndarray of shape (n_features, n_bins)
-        The gap between centers in which each bin lies; -1 and n_gaps outside.
+    By column, (n_features, n_centers): `rank` of each center, and `order`, the positions of the
+    centers in ascending order. `gap_of_bin`, (n_features, n_bins), is the gap between centers in
+    which each bin lies; -1 and n_gaps outside.
     """
 
     centers: np.ndarray
@@ -55,14 +49,9 @@ class NodeCenters:
 class RowMargins(NamedTuple):
     """Margins of some rows.
 
-    Attributes
-    ----------
-    nearest : ndarray of shape (n_rows,)
-        Position of the nearest center.
-    weight, margin : ndarray of shape (n_rows,)
-        Weight, and cost of the second nearest center less that of the nearest, or a lower bound.
-    sums : ndarray of shape (n_centers, 3)
-        Weight, margin and least cost by nearest center.
+    `nearest` is the position of the nearest center, and `margin` the cost of the second nearest
+    less that of the nearest, or a lower bound. `sums`, (n_centers, 3), are weight, margin and least
+    cost by nearest center.
     """
 
     nearest: np.ndarray
@@ -72,16 +61,9 @@ class RowMargins(NamedTuple):
 
 
 class CostedRows(NamedTuple):
-    """Some rows of a node.
+    """Costs of some rows of a node, (n_rows, n_centers), and margins among its centers.
 
-    Attributes
-    ----------
-    costs : ndarray of shape (n_rows, n_centers)
-        Cost of each row at each center of the node.
-    margins : RowMargins
-        Among the centers of the node.
-    second : ndarray of shape (n_rows,)
-        Position of the second nearest center.
+    `second` is the position of the second nearest center.
     """
 
     costs: np.ndarray
@@ -106,17 +88,12 @@ class CostedRows(NamedTuple):
 
 
 class OwnMargins(NamedTuple):
-    """Rows in the order of their own centers.
+    """Rows in the order of their own centers, with their `costs` there.
 
-    Attributes
-    ----------
-    costs : ndarray of shape (n_rows,)
-        Cost of each row at its own center.
-    margins : ndarray of shape (n_rows,)
-        Least cost at another center less that at the own one, or a lower bound of it; -1 if the own
-        center is not the nearest. What a row has does not depend on the other rows.
-    second : ndarray of shape (n_rows,)
-        That other center; n_clusters if the margin is a lower bound, n_clusters + 1 if it is -1.
+    `margins` are the least cost at another center less that at the own one, or a lower bound of it;
+    -1 if the own center is not the nearest. What a row has does not depend on the other rows.
+    `second` is that other center; n_clusters if the margin is a lower bound, n_clusters + 1 if it
+    is -1.
     """
 
     costs: np.ndarray
@@ -148,16 +125,7 @@ class OwnMargins(NamedTuple):
 
 
 class PassiveRows(NamedTuple):
-    """Rows of a node that are not active.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows,)
-    nearest, second : ndarray of shape (n_rows,)
-        Their two nearest centers of those in the node.
-    margin : ndarray of shape (n_rows,)
-        Cost of the second nearest center less that of the nearest.
-    """
+    """Rows of a node that are not active, their two nearest centers of the node, and margins."""
 
     rows: np.ndarray
     nearest: np.ndarray
@@ -167,15 +135,7 @@ class PassiveRows(NamedTuple):
 
 @dataclass(frozen=True)
 class InducedCostRows:
-    """Excess cost of rows that a threshold separates from their nearest center of the node.
-
-    Attributes
-    ----------
-    infos : dict of int to NodeCenters
-        By node.
-    centers : ndarray of shape (n_clusters, n_features)
-    cost_unit : float
-    """
+    """Excess cost of rows that a threshold separates from their nearest center of the node."""
 
     infos: dict[int, NodeCenters]
     centers: np.ndarray
@@ -276,14 +236,10 @@ class InducedCostRows:
 
 
 class NodeMargins(NamedTuple):
-    """Sums over rows, by center.
+    """Sums over rows, by nearest center.
 
-    Attributes
-    ----------
-    totals : ndarray of shape (n_centers, 3)
-        Weight, margin and least cost by nearest center.
-    histogram : ndarray of shape (n_features, n_centers, n_bins, 2)
-        Weight and margin by column, nearest center and bin.
+    `totals`, (n_centers, 3), are weight, margin and least cost; `histogram` has weight and margin
+    by bin: (n_features, n_centers, n_bins, 2).
     """
 
     totals: np.ndarray
@@ -330,12 +286,8 @@ class InducedStep(NamedTuple):
 class LevelMargins(NamedTuple):
     """Margins of the rows of a level.
 
-    Attributes
-    ----------
-    active : NodeMargins
-        Of active rows by own center. The margins are those among all centers: lower bounds.
-    passive : dict of int to NodeMargins
-        Of all other rows, by node and its centers.
+    Those of active rows are by own center and among all centers, so lower bounds; those of
+    `passive` rows are by node and its centers.
     """
 
     active: NodeMargins
@@ -346,13 +298,8 @@ class LevelMargins(NamedTuple):
 class MarginTask(ExactTask):
     """Margins of the rows of some nodes in all columns.
 
-    Attributes
-    ----------
-    step : InducedStep
-    n_bins : int
-    last : InducedStep, optional
-        The step before. Rows that were active then and are no longer, though their center is in an
-        open node, are summed in place of those that are active.
+    With `last`, the step before, rows that were active then and are no longer, though their center
+    is in an open node, are summed in place of those that are active.
     """
 
     step: InducedStep
@@ -418,12 +365,8 @@ class MarginTask(ExactTask):
 class ExcessRequest(NamedTuple):
     """A column of a node whose induced costs are wanted.
 
-    Attributes
-    ----------
-    node, feature : int
-    ranges : ndarray of shape (n_gaps, 2)
-        Of each gap between centers, the first and the last edge that is wanted; the last one is
-        below the first if there are none.
+    `ranges`, (n_gaps, 2), are the first and the last edge that is wanted in each gap between
+    centers; the last one is below the first if there are none.
     """
 
     node: int
@@ -437,12 +380,8 @@ class ExcessRequest(NamedTuple):
 
 
 class ExcessSums(NamedTuple):
-    """Excess of the rows of a node in a column; see `sum_excess_in_ranges`.
-
-    Attributes
-    ----------
-    by_gap : ndarray of shape (n_gaps,)
-    by_bin : ndarray of shape (2, n_bins)
+    """Excess of the rows of a node in a column by gap and, (2, n_bins), by bin; see
+    `sum_excess_in_ranges`.
     """
 
     by_gap: np.ndarray

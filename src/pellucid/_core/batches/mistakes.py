@@ -28,11 +28,8 @@ _HISTOGRAM_BYTES = 2**28
 class CenterRows:
     """Rows that have not been separated from their own center, by center.
 
-    Attributes
-    ----------
-    leaf_of_center : ndarray of shape (n_clusters,)
-        The leaf that holds each center, unless nodes overlap; -1 for centers in no open node.
-    centers_of_node : dict of int to ndarray
+    `leaf_of_center` is the leaf that holds each center, unless nodes overlap; -1 for centers in no
+    open node.
     """
 
     leaf_of_center: np.ndarray
@@ -86,13 +83,8 @@ class _GrowthStep(NamedTuple):
 class MistakeHistogramTask(ExactTask):
     """Weight of rows by column, own center and bin.
 
-    Attributes
-    ----------
-    step : _GrowthStep
-    n_bins : int
-    last : _GrowthStep, optional
-        An earlier step. Rows count if they were active then and are no longer, and their center is
-        still in an open node. Without it, all active rows count.
+    All active rows count. With `last`, an earlier step, rows count if they were active then and are
+    no longer, and their center is still in an open node.
     """
 
     step: _GrowthStep
@@ -170,12 +162,7 @@ class OverlapHistogramTask(ExactTask):
 
 
 class BatchMistakes(BatchCriterion[None]):
-    """Best splits by mistakes; see `pellucid._core.criteria.mistakes`.
-
-    Parameters
-    ----------
-    problem : BatchProblem
-    """
+    """Best splits by mistakes; see `pellucid._core.criteria.mistakes`."""
 
     has_passive_rows = True
 

@@ -22,14 +22,9 @@ Search = Generator[list[PartRequest], list[PartSums], list[Split]]
 class Judgement(NamedTuple):
     """What is known about the thresholds of a column.
 
-    Attributes
-    ----------
-    best : ndarray of shape (n_gaps, 2)
-        Objective and threshold of the best edge in each gap between centers.
-    wanted : ndarray of bool
-        Bins that may hold a threshold of at most the limit.
-    bound : float or int
-        Lower bound of the objective of all thresholds inside bins.
+    `best`, (n_gaps, 2), are objective and threshold of the best edge in each gap between centers.
+    `wanted` is a mask of the bins that may hold a threshold of at most the limit, and `bound` a
+    lower bound of the objective of all thresholds inside bins.
     """
 
     best: np.ndarray
@@ -49,21 +44,12 @@ def search_node(
     problem: BatchProblem,
     prepare: Callable[[list[int]], Generator[Any, Any, None]] | None = None,
 ) -> Search:
-    """The best splits of a node.
+    """The best splits of a node, from the columns of its `search` after a scan of all bins.
 
-    Parameters
-    ----------
-    node : int
-    search : ColumnSearch
-        The columns of the node after a scan of all bins.
-    make_column : callable
-        ``make_column(feature)`` gives a column with the bins of the quantizer.
-    judge : callable
-        ``judge(feature, column, limit)`` judges the edges and bins of a column.
-    problem : BatchProblem
-        If it is not exact, thresholds inside bins are not searched, and the gap is stored.
-    prepare : callable, optional
-        ``prepare(features)`` yields requests for what `make_column` needs, and stores the answers.
+    ``make_column(feature)`` gives a column with the bins of the quantizer, and ``judge(feature,
+    column, limit)`` judges its edges and bins. ``prepare(features)`` yields requests for what
+    `make_column` needs, and stores the answers. If the problem is not exact, thresholds inside bins
+    are not searched, and the gap is stored.
     """
     n_columns, bound = _FIRST_COLUMNS, np.inf
     while features := search.next_columns(n_columns):

@@ -46,10 +46,8 @@ class ExactTask(ABC):
 class Partitions(ABC):
     """Rows in batches that can be read any number of times.
 
-    Attributes
-    ----------
-    passes_are_costly : bool
-        Whether every pass encodes the rows anew, so that few passes matter more than few rows.
+    `passes_are_costly` says that every pass encodes the rows anew, so that few passes matter more
+    than few rows.
     """
 
     passes_are_costly: bool = False
@@ -86,14 +84,7 @@ class EncodedTask:
 
 
 class LocalPartitions(Partitions):
-    """Batches that a function returns anew each time.
-
-    Parameters
-    ----------
-    read : callable
-        Returns an iterable of `RawBatch`.
-    pool : ThreadPool
-    """
+    """Batches that ``read()``, which returns an iterable of `RawBatch`, returns anew each time."""
 
     def __init__(self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool = SERIAL) -> None:
         self._read, self._pool = read, pool

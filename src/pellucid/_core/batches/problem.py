@@ -24,23 +24,10 @@ class BatchBins(NamedTuple):
 class BatchProblem:
     """The data in partitions, and the clustering to be explained.
 
-    Attributes
-    ----------
-    partitions : Partitions
-    encoder : Encoder
-    centers : ndarray of shape (n_clusters, n_features)
-    bins : BatchBins
-    cost_unit : float
-        Value of one unit of cost, a power of two.
-    units_per_row : float
-        Units of weight that count as one row, as in `Weights`.
-    is_exact : bool
-        Whether thresholds inside bins are searched.
-    criteria : mapping
-        Classes of criteria in memory to those on batches.
-    gaps : dict of int to float
-        If they are not: by node, the objective of the best edge less a lower bound of all
-        thresholds.
+    `cost_unit` is the value of one unit of cost, a power of two; `units_per_row` are the units of
+    weight that count as one row, as in `Weights`. `criteria` maps classes of criteria in memory to
+    those on batches. If `is_exact` is false, thresholds inside bins are not searched, and `gaps`
+    has, by node, the objective of the best edge less a lower bound of all thresholds.
     """
 
     is_in_memory = False

@@ -17,11 +17,7 @@ from pellucid.tree import ThresholdTree, TreeBuilder
 class Routing:
     """The splits of a growing tree, as they are sent to the batches.
 
-    Attributes
-    ----------
-    feature, left, right : ndarray of shape (n_nodes,), int
-        -1 for leaves.
-    threshold : ndarray of shape (n_nodes,)
+    Feature, left and right child are -1 for leaves.
     """
 
     feature: np.ndarray
@@ -87,13 +83,7 @@ class Routing:
 
 
 class LeafMembers(NamedTuple):
-    """Rows of a batch by leaf.
-
-    Attributes
-    ----------
-    batch : Batch
-    leaf : ndarray of shape (n_rows,)
-    """
+    """Rows of a batch by leaf."""
 
     batch: Batch
     leaf: np.ndarray
@@ -114,16 +104,7 @@ class LeafMembers(NamedTuple):
 
 
 class Side(NamedTuple):
-    """How the rows of a node differ from those of its parent.
-
-    Attributes
-    ----------
-    parent : int
-        -1 for the root.
-    feature : int
-    threshold : float
-    is_left : bool
-    """
+    """How the rows of a node differ from those of its parent; the parent of the root is -1."""
 
     parent: int = -1
     feature: int = -1
@@ -135,12 +116,8 @@ class Side(NamedTuple):
 class OverlapRouting:
     """The conditions of nodes that overlap, since some of them were split in several ways.
 
-    A row is not in one leaf, but in all nodes whose conditions it meets.
-
-    Attributes
-    ----------
-    sides : dict of int to Side
-        Of some nodes and all of their ancestors.
+    A row is not in one leaf, but in all nodes whose conditions it meets. `sides` has some nodes and
+    all of their ancestors.
     """
 
     sides: dict[int, Side]
@@ -152,13 +129,7 @@ class OverlapRouting:
 
 
 class OverlapMembers:
-    """Rows of a batch by node, found when they are needed.
-
-    Parameters
-    ----------
-    sides : dict of int to Side
-    batch : Batch
-    """
+    """Rows of a batch by node, found when they are needed."""
 
     def __init__(self, sides: dict[int, Side], batch: Batch) -> None:
         self._sides, self._batch = sides, batch
@@ -194,10 +165,7 @@ class OverlapMembers:
 class GrownNodes:
     """All nodes of a growing tree, or of several trees that share nodes.
 
-    Parameters
-    ----------
-    start : ThresholdTree, optional
-        Its nodes keep their numbers. Default: the root alone, number 0.
+    The nodes of a start tree keep their numbers; without one, there is the root alone, number 0.
     """
 
     def __init__(self, start: ThresholdTree | None = None) -> None:

@@ -22,13 +22,9 @@ from pellucid._core.criteria.surrogate_cost import SurrogateFormula
 
 
 class NodeSums(NamedTuple):
-    """Sums over the rows of a node.
+    """Sums over the rows of a node, int64: `totals` by channel, and `by_bin`.
 
-    Attributes
-    ----------
-    totals : ndarray of shape (n_channels,), int64
-    by_bin : ndarray of shape (n_features, n_bins, n_channels), int64
-        Empty if they are no longer needed.
+    `by_bin` has shape (n_features, n_bins, n_channels); it is empty if it is no longer needed.
     """
 
     totals: np.ndarray
@@ -135,13 +131,7 @@ class NodeState:
 
 
 class BatchSumCriterion(BatchCriterion[NodeState]):
-    """A formula of sums on batches; see `pellucid._core.criteria.sums`.
-
-    Parameters
-    ----------
-    problem : BatchProblem
-    formula : SumFormula
-    """
+    """A formula of sums on batches; see `pellucid._core.criteria.sums`."""
 
     separates_centers = False
 

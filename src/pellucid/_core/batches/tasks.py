@@ -146,13 +146,7 @@ class PartSumsTask(ExactTask):
 
 
 class SideRequest(NamedTuple):
-    """A threshold of a node, whose neighbouring values are wanted.
-
-    Attributes
-    ----------
-    node, feature : int
-    threshold : float
-    """
+    """A threshold of a node, whose neighbouring values are wanted."""
 
     node: int
     feature: int
@@ -163,12 +157,7 @@ class SideRequest(NamedTuple):
 class NeighbourTask(ExactTask):
     """Largest value that is at most a threshold, and smallest above it, by request.
 
-    Attributes
-    ----------
-    bins : sequence of int
-        The bin of each threshold.
-    kind : int
-        Which rows of the nodes are meant: ALL, ACTIVE or PASSIVE.
+    `bins` has the bin of each threshold; `kind` says which rows are meant: ALL, ACTIVE or PASSIVE.
     """
 
     routing: RowRouting

@@ -36,18 +36,9 @@ State = TypeVar("State")
 class NodeRows:
     """The part of the data that reaches a node of a growing tree.
 
-    Attributes
-    ----------
-    active : ndarray of int32
-        Rows that count in the search for a split.
-    passive : ndarray of int32
-        The other rows of the node.
-    centers : ndarray of int
-        Reference centers of the node, ascending.
-    cut_left, cut_right : frozenset of int
-        Features of which a split above sent this node to the left (right).
-    depth : int
-        Number of splits above the node.
+    `active` rows count in the search for a split, `passive` are the others. `centers` are the
+    reference centers of the node, ascending. `cut_left` (`cut_right`) are the features of which a
+    split above sent this node to the left (right), and `depth` is the number of splits above it.
     """
 
     active: np.ndarray
@@ -71,15 +62,7 @@ class Node(Generic[State]):
 
 
 class SplitNode(NamedTuple):
-    """A node that has been split.
-
-    Attributes
-    ----------
-    split : Split
-    low, high : float
-        Every threshold t with low <= t < high gives the same children.
-    left, right : Node
-    """
+    """A split node; every threshold t with low <= t < high gives the same children."""
 
     split: Split
     low: float
@@ -104,14 +87,7 @@ class DividedNode(NamedTuple):
 
 @dataclass(frozen=True)
 class StartTree:
-    """A tree from which growth continues.
-
-    Attributes
-    ----------
-    tree : ThresholdTree
-    leaf : ndarray of shape (n_samples,), optional
-        Leaf of each row, if known.
-    """
+    """A tree from which growth continues, and the leaf of each row, if known."""
 
     tree: ThresholdTree
     leaf: np.ndarray | None = None
@@ -200,12 +176,7 @@ class Criterion(ABC, Generic[State]):
 
 
 class MemoryCriterion(Criterion[State]):
-    """A criterion on rows in memory: one subclass per answer, written for one node.
-
-    Parameters
-    ----------
-    problem : Problem
-    """
+    """A criterion on rows in memory: one subclass per answer, written for one node."""
 
     nodes_are_independent = False
     """Whether nodes may be searched and split concurrently, in any order."""
@@ -231,13 +202,7 @@ class MemoryCriterion(Criterion[State]):
     ) -> Node[State]:
         """A node without a parent: the root, or the leaf of a start tree.
 
-        Parameters
-        ----------
-        active : ndarray of int32
-        cluster : int, optional
-            Cluster of the leaf in the start tree.
-        depth : int
-            Its depth there.
+        `cluster` and `depth` are those of the leaf there.
         """
         rows = NodeRows(active, active[:0], np.arange(self.problem.n_clusters), depth=depth)
         return Node(rows, self.start_state(cluster))

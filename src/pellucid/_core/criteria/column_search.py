@@ -23,15 +23,8 @@ _MIN_ROWS = 2**16
 class Split(NamedTuple):
     """A split of one node; the better of two splits is the smaller.
 
-    Attributes
-    ----------
-    objective : float or int
-        What the criterion minimises.
-    feature : int
-    threshold : float
-        One of the thresholds that make the split.
-    gain : float or int
-        What the split improves; the order of best-first growth.
+    The criterion minimises `objective`. `threshold` is one of those that make the split, and `gain`
+    is what the split improves: the order of best-first growth.
     """
 
     objective: float
@@ -60,29 +53,16 @@ def search_columns(
 ) -> list[Split]:
     """The best splits, at most one from each gap of each column, the best first.
 
-    Smallest objective; ties go to the lowest feature, then to the lowest threshold.
+    Smallest objective; ties go to the lowest feature, then to the lowest threshold. `features` are
+    ascending; `scan_cost`, the numbers that the scan reads per column, decides how columns are
+    distributed over threads. A column is divided into `n_gaps` ranges of thresholds, and at most
+    `n_best` splits are returned. Their objective is lower than `goal`, or than `no_split`, the
+    objective of no split at all.
 
-    Parameters
-    ----------
-    problem : Problem
-    features : ndarray of int
-        Columns to search, ascending.
-    scan_cost : int
-        Numbers that the scan reads per column; decides how columns are distributed over threads.
-    scan : callable
-        ``scan(features, found)`` fills ``found[j, g]`` for each column and gap: the least objective
-        over the edges, the edge that has it, and a lower bound for all other thresholds.
-    refine : callable
-        ``refine(feature, limit)`` returns objective and threshold of the best split in each gap,
-        edges included, as rows of an array; they need not be exact above `limit`.
-    no_split : float or int
-        Objective of no split at all.
-    n_gaps : int
-        Ranges of thresholds that each column is divided into.
-    n_best : int
-        Number of splits to return, if there are as many.
-    goal : float or int, optional
-        Splits must have a lower objective; `no_split` when left out.
+    ``scan(features, found)`` fills ``found[j, g]`` for each column and gap: the least objective
+    over the edges, the edge that has it, and a lower bound for all other thresholds.
+    ``refine(feature, limit)`` returns objective and threshold of the best split in each gap, edges
+    included, as rows of an array; they need not be exact above `limit`.
     """
     found = np.full((problem.n_features, n_gaps, 3), no_split, dtype=type(no_split))
     blocks = problem.feature_blocks(features, scan_cost)
@@ -99,16 +79,8 @@ def search_columns(
 class ColumnSearch:
     """Columns of a node after a scan: which are refined next, and the best splits in the end.
 
-    Parameters
-    ----------
-    found : ndarray of shape (n_columns, n_gaps, 3)
-        By column and gap: the least objective over the edges, the edge that has it, and a lower
-        bound for all other thresholds. It is modified.
-    features : ndarray of shape (n_columns,)
-        The columns, ascending.
-    edges : ndarray of shape (n_features, width)
-    no_split, n_best, goal
-        As in `search_columns`.
+    `found`, (n_columns, n_gaps, 3), is that of `search_columns`; it is modified. `features` are
+    ascending, and `edges` has shape (n_features, width).
     """
 
     features: np.ndarray
@@ -217,21 +189,9 @@ def rows_in_bins(
 class InnerThresholds:
     """Thresholds strictly inside bins: the values of the rows in these bins.
 
-    Parameters
-    ----------
-    values, codes : ndarray
-        Value and bin of each row, sorted by value; at least one row.
-    sorted_code : ndarray of shape (n_centers,)
-        Codes of the node's centers, ascending: the gaps lie between them.
-    edges : ndarray
-        Edges of the column.
-
-    Attributes
-    ----------
-    thresholds : ndarray
-        Ascending.
-    starts : ndarray of shape (n_centers,)
-        The thresholds of gap g are ``thresholds[starts[g]:starts[g + 1]]``.
+    `values` and `codes` are those of at least one row, sorted by value; `sorted_code` are the codes
+    of the node's centers, ascending: the gaps lie between them. `edges` are those of the column.
+    `thresholds` are ascending; those of gap g are ``thresholds[starts[g]:starts[g + 1]]``.
     """
 
     def __init__(

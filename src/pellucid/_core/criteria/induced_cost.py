@@ -40,17 +40,12 @@ class InducedCost(CenterSplitCriterion[Any]):
 
     EvalWAD is the mean depth of a tree each of whose nodes sends the share r_p = |X'_L| / |X'| of
     its rows and r_c = |S'_L| / |S'| of its centers to the left. A side is a killer if the cut makes
-    a condition above it redundant: a cut of the same feature sent the node to the same side.
+    a condition above it redundant: a cut of the same feature sent the node to the same side. λ, the
+    `depth_penalty`, is the share of a node's cost that one condition less on average is worth.
 
     A split should leave each side at least as many rows as centers; only if there is none, others
     are allowed. Integer weights count as copies of rows. If some weights are not integers, a weight
     counts as weight / mean weight rows, so that only the ratios of the weights matter.
-
-    Parameters
-    ----------
-    problem : Problem
-    depth_penalty : float
-        λ, the share of a node's cost that one condition less on average is worth.
     """
 
     nodes_are_independent = True
@@ -133,12 +128,6 @@ class DepthLimitedCost(InducedCost):
     """Induced cost, restricted to splits after which a tree of limited depth is still possible.
 
     With m splits allowed below a node, each side of its split may have at most 2^(m - 1) centers.
-
-    Parameters
-    ----------
-    problem : Problem
-    depth_penalty : float
-    max_depth : int
     """
 
     def __init__(self, problem: Problem, depth_penalty: float, max_depth: int) -> None:
@@ -259,18 +248,10 @@ class _NodeSearch:
 def excess_at_edges(by_gap: np.ndarray, by_bin: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Excess of all rows of a node at every edge of a column.
 
-    With R and L the excess by bin of rows whose nearest center is to the right and to the left of
-    the gap, the excess at edge t of the gap from bin a to bin b is that of the whole gap less
-    R[t + 1] + ... + R[b] less L[a + 1] + ... + L[t].
-
-    Parameters
-    ----------
-    by_gap : ndarray of shape (n_gaps,)
-        Excess in each gap if all its rows are separated from their nearest centers.
-    by_bin : ndarray of shape (2, n_bins)
-        R and L.
-    position : ndarray of shape (n_gaps + 1,)
-        Codes of the centers, ascending.
+    With R and L = `by_bin` the excess by bin of rows whose nearest center is to the right and to
+    the left of the gap, the excess at edge t of the gap from bin a to bin b is `by_gap`, that of
+    the whole gap, less R[t + 1] + ... + R[b] less L[a + 1] + ... + L[t]. `position` are the codes
+    of the centers, ascending.
     """
     bins = np.arange(by_bin.shape[1])
     gap = np.clip(np.searchsorted(position, bins, side="right") - 1, 0, len(by_gap) - 1)
@@ -281,14 +262,7 @@ def excess_at_edges(by_gap: np.ndarray, by_bin: np.ndarray, position: np.ndarray
 class BinRows(NamedTuple):
     """Rows of some bins, sorted by value.
 
-    Attributes
-    ----------
-    values : ndarray of float64
-    codes : ndarray
-        Bin of each row.
-    change : ndarray of int64
-        Change of the amount when the row goes to the left.
-    weight : ndarray of int64
+    `change` is what the amount changes when the row goes to the left.
     """
 
     values: np.ndarray
@@ -309,17 +283,8 @@ def refine_within_bins(
     """Replace thresholds by better ones strictly inside bins.
 
     The amount at the edge below a bin is known; each row of the bin changes it when it goes to the
-    left. So the values of the rows are evaluated as if they were edges.
-
-    Parameters
-    ----------
-    rows : BinRows
-        Rows of the bins to search.
-    feature : int
-    position, edges, levels, objective
-        Of the feature, as in `pellucid._core.kernels.mistakes`.
-    cuts : ndarray of shape (n_gaps, 2)
-        Least objective so far in each gap between centers, and its threshold.
+    left. So the values of the rows are evaluated as if they were edges. `cuts`, (n_gaps, 2), are
+    the least objective so far in each gap between centers, and its threshold.
     """
     values, codes, change, weight = rows
     if not len(values):

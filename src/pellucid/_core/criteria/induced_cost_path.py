@@ -27,14 +27,8 @@ class CutCache:
 
     The objective of a split is a straight line in the penalty, Price + λ DExp, and the best split
     is the lowest line. A line that is lowest at two penalties is lowest at all penalties between
-    them, so no search is needed there.
-
-    Attributes
-    ----------
-    penalties : list of float
-        Penalties at which the node was searched, ascending.
-    splits : list of Split or None
-        Best split at each penalty, with the lowest of its thresholds.
+    them, so no search is needed there. `penalties` are ascending; `splits` have the lowest of their
+    thresholds.
     """
 
     penalties: list[float] = field(default_factory=list)
@@ -113,12 +107,7 @@ class CachedInducedCost(InducedCost):
     """:class:`InducedCost` for trees at many penalties.
 
     Set `depth_penalty` and grow a tree. A node that earlier trees contain too is searched only at
-    penalties that its cache does not cover. No rows are kept from one tree to the next.
-
-    Attributes
-    ----------
-    cache : CutCache
-        Of the root.
+    penalties that its `cache` does not cover. No rows are kept from one tree to the next.
     """
 
     def __init__(self, problem: Problem, depth_penalty: float = 0.0) -> None:

@@ -21,12 +21,9 @@ _FIRST = np.zeros(1, dtype=np.intp)
 
 
 class CenterCodes(NamedTuple):
-    """Where the centers of a node lie in the columns.
+    """Where the centers of a node lie in the columns, (n_features, n_centers).
 
-    Attributes
-    ----------
-    by_center, ascending : ndarray of shape (n_features, n_centers)
-        Codes of the centers by column: in the order of the centers, and sorted.
+    Codes in the order of the centers, and ascending.
     """
 
     by_center: np.ndarray
@@ -36,18 +33,9 @@ class CenterCodes(NamedTuple):
 class RowHistogram:
     """Histograms that are counted from rows, some columns at a time.
 
-    Parameters
-    ----------
-    problem : Problem
-    rows : ndarray of int32
-    group : ndarray
-        Center of each row, as a place among the centers of the node.
-    weights : ndarray of int64
-        Weight of each row.
-    totals : ndarray of shape (n_centers,), int64
-        Weight of all rows of each center.
-    last : ndarray of shape (n_features,)
-        The last bin of each column that matters; those above may be pooled.
+    `group` is the center of each row, as a place among the centers of the node; `totals` is the
+    weight of all rows of each center. ``last[j]`` is the last bin of column j that matters; those
+    above may be pooled.
     """
 
     def __init__(
@@ -107,12 +95,7 @@ class RowHistogram:
 
 
 class StoredSums:
-    """Sums of all columns; see `pellucid._core.kernels.mistakes`.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_features, n_bins, 2), int64
-    """
+    """Sums of all columns, (n_features, n_bins, 2); see `pellucid._core.kernels.mistakes`."""
 
     def __init__(self, sums: np.ndarray) -> None:
         self.sums, self.cost_per_column = sums, 2 * sums.shape[1]
@@ -137,14 +120,7 @@ class StoredSums:
 class EntrySums:
     """Sums of CSC columns, computed some columns at a time.
 
-    Parameters
-    ----------
-    problem : Problem
-    rows : ndarray of int32
-        Rows of the node, grouped by center.
-    ends : ndarray of shape (n_centers + 1,)
-        The rows of the c-th center are ``rows[ends[c]:ends[c + 1]]``.
-    codes : CenterCodes
+    The rows are grouped by center: those of the c-th center are ``rows[ends[c]:ends[c + 1]]``.
     """
 
     def __init__(
@@ -183,16 +159,7 @@ class EntrySums:
 
 
 class MistakeScan:
-    """Weight of the rows that thresholds separate from their own centers.
-
-    Parameters
-    ----------
-    inside : ndarray of shape (n_features, n_bins), bool
-        As in `Bins`.
-    sums : StoredSums or EntrySums
-    sorted_code : ndarray of shape (n_features, n_centers)
-        Codes of the centers of the node, ascending.
-    """
+    """Weight of the rows that thresholds separate from their own centers; `inside`: see `Bins`."""
 
     def __init__(
         self, inside: np.ndarray, sums: StoredSums | EntrySums, sorted_code: np.ndarray
@@ -298,17 +265,8 @@ class ObjectiveTerms(NamedTuple):
 class LabeledRows(NamedTuple):
     """Rows of a node, each with a center and what separating it from that center costs at least.
 
-    Attributes
-    ----------
-    rows : ndarray of int32
-    center : ndarray
-        Center of each row, as a place among the centers of the node.
-    weight, margin : ndarray of int64
-        Weight of each row, and its cost if it is separated, at least.
-    sums : ndarray of shape (n_centers, 2), int64
-        Weight and margin of all rows of each center.
-    base : int
-        Amount if no row is separated.
+    `center` is a place among the centers of the node. `sums`, (n_centers, 2), are weight and margin
+    of all rows of each center, and `base` is the amount if no row is separated.
     """
 
     rows: np.ndarray
@@ -320,15 +278,7 @@ class LabeledRows(NamedTuple):
 
 
 class SeparationScan:
-    """Lower bounds for an objective whose amount is at least the margins of separated rows.
-
-    Parameters
-    ----------
-    problem : Problem
-    labeled : LabeledRows
-    codes : CenterCodes
-    terms : ObjectiveTerms
-    """
+    """Lower bounds for an objective whose amount is at least the margins of separated rows."""
 
     def __init__(
         self, problem: Problem, labeled: LabeledRows, codes: CenterCodes, terms: ObjectiveTerms

@@ -30,13 +30,9 @@ the memory of the data.
 class MistakesState:
     """What is stored about a node.
 
-    Attributes
-    ----------
-    ends : ndarray of shape (n_centers + 1,)
-        The active rows are grouped by center: those of the node's c-th center are
-        ``active[ends[c]:ends[c + 1]]``.
-    sums : ndarray of shape (n_features, n_bins, 2), int64, optional
-        Sums of the active rows, see `pellucid._core.kernels.mistakes`; None if they are not stored.
+    The active rows are grouped by center: those of the node's c-th center are
+    ``active[ends[c]:ends[c + 1]]``. `sums` are those of the active rows, see
+    `pellucid._core.kernels.mistakes`, if they are stored.
     """
 
     ends: np.ndarray

@@ -12,11 +12,7 @@ from pellucid._core.criteria.problem import Problem
 class SplitRows(NamedTuple):
     """Rows on either side of a threshold.
 
-    Attributes
-    ----------
-    low, high : float
-        Largest value on the left and smallest on the right, or infinities.
-    left, right : ndarray of int32
+    `low` and `high` are the largest value on the left and the smallest on the right, or infinities.
     """
 
     low: float
@@ -28,16 +24,9 @@ class SplitRows(NamedTuple):
 class CenterPartition(NamedTuple):
     """Rows grouped by their own center, on either side of a threshold.
 
-    Attributes
-    ----------
-    low, high : float
-        Largest value on the left and smallest on the right, or infinities.
-    kept : pair of ndarray
-        Rows on the left (right) whose center is there too, in their order.
-    n_kept : ndarray of shape (n_centers,)
-        Rows of each center that are on its side.
-    separated : pair of ndarray
-        Rows on the left (right) whose center is on the other side.
+    `low` and `high` are as in `SplitRows`. `kept` are the rows on the left (right) whose center is
+    there too, in their order, `n_kept` their number by center, and `separated` those whose center
+    is on the other side.
     """
 
     low: float
@@ -66,16 +55,7 @@ def split_by_center(
 ) -> CenterPartition:
     """Partition rows that are grouped by center.
 
-    Parameters
-    ----------
-    problem : Problem
-    rows : ndarray of int32
-        Those of the c-th center are ``rows[ends[c]:ends[c + 1]]``.
-    ends : ndarray of shape (n_centers + 1,)
-    center_is_left : ndarray of shape (n_centers,), bool
-        Whether each center is on the left of the threshold.
-    feature : int
-    threshold : float
+    Those of the c-th center are ``rows[ends[c]:ends[c + 1]]``.
     """
     from pellucid._core.kernels.partition import partition_rows
 

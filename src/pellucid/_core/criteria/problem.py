@@ -27,23 +27,12 @@ _MAX_CACHED_COLUMNS = 16
 
 
 class Problem:
-    """The data to be split and the reference clustering to be explained.
+    """The data to be split, all of positive weight, and the reference clustering to be explained.
 
     What is computed from them (bins, costs, moments) is computed on first use, by all threads of
-    the data, and stored.
-
-    Parameters
-    ----------
-    data : Dataset
-        Only rows of positive weight.
-    centers : ndarray of shape (n_clusters, n_features), float64
-        Reference centers.
-    labels : ndarray of shape (n_samples,), int
-        Own center of each row.
-    unit_from_labels : bool, default=False
-        Which bound of the costs sets their unit: `Dataset.reference_cost_unit`, which uses the own
-        center of each row, or `Dataset.cost_unit`, which uses the centers only. Both are exact;
-        the first is smaller.
+    the data, and stored. `unit_from_labels` says which bound of the costs sets their unit:
+    `Dataset.reference_cost_unit`, which uses the own center of each row, or `Dataset.cost_unit`,
+    which uses the centers only. Both are exact; the first is smaller.
     """
 
     is_in_memory = True

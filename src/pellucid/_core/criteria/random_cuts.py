@@ -41,22 +41,10 @@ def draw_cuts(
     k-means, so that the gap has the weight b - a or (b - a)^2. A cut that separates no centers of
     any leaf is rejected.
 
-    Parameters
-    ----------
-    centers : ndarray of shape (n_clusters, n_features), float64
-    n_draws : int
-    seed : int
-        The first draws are the same whatever the number of draws.
-    method : {"makarychev-shan", "gamlath"}
-        "makarychev-shan" also rejects cuts between two centers of a leaf whose distance is at most
-        D / k^3. The distance is the weight of all cuts between the two, and D the largest distance
-        between two centers of a leaf at the time.
-    objective : {"kmeans", "kmedians"}
-    pool : ThreadPool
-
-    Returns
-    -------
-    Trees
+    "makarychev-shan" also rejects cuts between two centers of a leaf whose distance is at most D /
+    k^3. The distance is the weight of all cuts between the two, and D the largest distance between
+    two centers of a leaf at the time. The first draws of a seed are the same whatever the number of
+    draws.
     """
     from pellucid._core.kernels.random_cuts import draw_trees
 
@@ -108,15 +96,7 @@ class DrawnNode:
 
 
 class DrawnCuts(CenterSplitCriterion[DrawnNode]):
-    """The splits of a tree that has been drawn.
-
-    Parameters
-    ----------
-    problem : Problem
-    trees : Trees
-    draw : int
-        Index of the tree.
-    """
+    """The splits of a tree that has been drawn, the one with index `draw`."""
 
     def __init__(self, problem: Problem, trees: Trees, draw: int) -> None:
         super().__init__(problem)
@@ -190,20 +170,8 @@ def cost_changes(
     """By how much the k-means cost of each tree's clusters exceeds that of the reference's.
 
     Both costs are to the means of the clusters. Only rows that a tree puts into another cluster
-    than the reference does are added up, in whole units: the answer does not depend on the
-    order or the storage of the rows, nor on the number of threads.
-
-    Parameters
-    ----------
-    data : Dataset
-    centers : ndarray of shape (n_clusters, n_features), float64
-    labels : ndarray of shape (n_samples,), int
-        Cluster of each row in the reference.
-    trees : Trees
-
-    Returns
-    -------
-    ndarray of shape (n_trees,), float64
+    than the reference does are added up, in whole units: the answer does not depend on the order or
+    the storage of the rows, nor on the number of threads.
     """
     weights, k = data.weights, len(centers)
     unit = _gap_unit(data, centers, labels)
@@ -287,16 +255,10 @@ def _change(
     center c; and the mean of a cluster of weight N, whose gaps to its center add up to T, saves
     |T|^2 / N against the center.
 
-    Parameters
-    ----------
-    total, sums : ndarray of shape (k,) and (k, n_features)
-        Weight and gaps of each reference cluster.
-    offsets : ndarray of shape (k, n_features)
-        Centers, about their mean.
-    weight : ndarray of shape (k, k)
-        Moved from each cluster to each.
-    net : ndarray of shape (k, n_features)
-        Gaps of the rows that came to each cluster less those of the rows that left it.
+    `total`, (k,), and `sums`, (k, n_features), are weight and gaps of each reference cluster,
+    `offsets` the centers about their mean, and ``weight[a, b]`` what moved from a to b. `net`, (k,
+    n_features), are the gaps of the rows that came to each cluster less those of the rows that left
+    it.
     """
     change = -2.0 * (net * offsets).sum()
     after = sums + net

@@ -27,15 +27,9 @@ _MIN_ROWS = 2**13
 class ColumnScan(NamedTuple):
     """What is known about the thresholds of some columns.
 
-    Attributes
-    ----------
-    best : ndarray of shape (n_columns,)
-        Least objective at an edge of the bins.
-    edge : ndarray of shape (n_columns,)
-        The lowest edge that has it.
-    bounds : ndarray of shape (n_columns, n_bins)
-        Lower bounds of the objective at all thresholds inside each bin; `SumFormula.no_split` for
-        bins without such thresholds.
+    `best` is the least objective at an edge of the bins, and `edge` the lowest that has it.
+    `bounds`, (n_columns, n_bins), are lower bounds at all thresholds inside each bin;
+    `SumFormula.no_split` for bins without such thresholds.
     """
 
     best: np.ndarray
@@ -47,17 +41,10 @@ class SumFormula(ABC):
     """A criterion by the sums over the rows on either side of a split.
 
     By default, the sums are the weight of the rows by cluster of the reference, in units, and a
-    leaf belongs to the cluster of most weight.
-
-    Attributes
-    ----------
-    needs_costs : bool
-        Whether the terms come from the costs of the rows at the centers, not from their labels.
-    requires_gain : bool
-        Whether only a split of a lower objective than `cost` counts. If a node has none, the first
-        split that there is has a gain of 0.
-    no_split : float or int
-        More than any objective.
+    leaf belongs to the cluster of most weight. With `needs_costs`, they are the costs of the rows
+    at the centers. With `requires_gain`, only a split of a lower objective than `cost` counts; if a
+    node has none, the first split that there is has a gain of 0. `no_split` is more than any
+    objective.
     """
 
     needs_costs = False
@@ -126,13 +113,7 @@ class SumState:
 
 
 class SumCriterion(MemoryCriterion[SumState]):
-    """A formula of sums on rows in memory.
-
-    Parameters
-    ----------
-    problem : Problem
-    formula : SumFormula
-    """
+    """A formula of sums on rows in memory."""
 
     nodes_are_independent = True
 

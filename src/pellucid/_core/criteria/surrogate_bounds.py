@@ -41,22 +41,10 @@ _SAMPLE = 64
 class CenterBounds:
     """Sums over the rows of a node that bound the gains of its splits.
 
-    Parameters
-    ----------
-    home : int
-        Center that the others are compared with.
-    table : ndarray of shape (3, n_clusters + 1), int64
-        The sums as `sum_center_gains` computes them.
-
-    Attributes
-    ----------
-    totals : ndarray of shape (n_clusters,)
-        Cost of all rows at each center.
-    cheapest : int
-        The center with the least cost. The bounds hold if it is `home`.
-    alone, excess : ndarray of shape (n_clusters,)
-    level, largest : int
-        Sums of v and of the largest D of each row.
+    `home` is the center that the others are compared with, and `table`, (3, n_clusters + 1), has
+    the sums of `sum_center_gains`. `totals` are the costs of all rows at each center, and
+    `cheapest` is the center of least cost: the bounds hold if it is `home`. `level` and `largest`
+    are the sums of v and of the largest D of each row.
     """
 
     def __init__(self, home: int, table: np.ndarray) -> None:

@@ -63,16 +63,9 @@ leaves takes 30 to 50 % less time.
 class SurrogateState:
     """What is stored about a node.
 
-    Attributes
-    ----------
-    center_bounds : CenterBounds, optional
-        Computed when it is first needed.
-    start_cluster : int, optional
-        Cluster of the leaf in the start tree, a guess for the center with the least cost.
-    histogram : SparseHistogram, optional
-        Histogram of sparse data, if it is stored.
-    inherited_histogram : InheritedHistogram, optional
-        The parent's histogram and the rows of the sibling.
+    The bounds are computed when they are first needed. `start_cluster` is the cluster of the leaf
+    in the start tree, a guess for the center with the least cost. Histograms are those of sparse
+    data.
     """
 
     center_bounds: CenterBounds | None = None

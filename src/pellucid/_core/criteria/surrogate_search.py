@@ -35,16 +35,10 @@ _ROWS_AT_ONCE = 2**12
 
 
 class RowLosses(NamedTuple):
-    """Losses of rows at candidate centers.
+    """Losses of rows at candidate centers, (n_rows, n_centers), and their sums over all rows.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows, n_centers), int64
-        Cost of each row at each center minus its least cost at any of the centers.
-    totals : ndarray of shape (n_centers,), int64
-        Sums over all rows.
-    floor : int
-        Sum of the least costs of all rows.
+    A loss is the cost at the center minus the least cost at any of the centers; `floor` is the sum
+    of these least costs.
     """
 
     values: np.ndarray
@@ -83,16 +77,9 @@ def best_split_of_few(problem: Problem, rows: np.ndarray, losses: RowLosses, bes
 
 
 class BinLayout(NamedTuple):
-    """The bins of a histogram, column after column.
+    """The bins of a histogram, column after column: column j has ``ends[j] <= b < ends[j + 1]``.
 
-    Attributes
-    ----------
-    ends : ndarray of shape (n_features + 1,)
-        Column j has the bins ``ends[j] <= b < ends[j + 1]``.
-    codes : ndarray of shape (n_bins,)
-        Code of each bin, ascending in a column.
-    inside : ndarray of shape (n_bins,), bool
-        Whether two different values may share each bin.
+    `codes` ascend in a column; `inside` says whether two different values may share a bin.
     """
 
     ends: np.ndarray
@@ -110,15 +97,9 @@ class BinLayout(NamedTuple):
 class ScannedColumns(NamedTuple):
     """What a scan of the columns first, first + 1, .. finds.
 
-    Attributes
-    ----------
-    first : int
-    sums : ndarray of shape (n_bins, n_centers), int64
-        Sums of the losses in each bin and those below it.
-    bounds : ndarray of shape (n_bins,), int64
-        Lower bounds for the losses of all thresholds inside each bin.
-    found : ndarray of shape (n_columns, 3), int64
-        Least loss over the edges of each column, the code of its bin, and the least bound.
+    `sums`, (n_bins, n_centers), are those of the losses in each bin and those below it; `bounds`
+    are lower bounds for the losses of all thresholds inside each bin. `found`, (n_columns, 3), has
+    the least loss over the edges of each column, the code of its bin, and the least bound.
     """
 
     first: int
@@ -128,15 +109,7 @@ class ScannedColumns(NamedTuple):
 
 
 class OpenRows(NamedTuple):
-    """All rows in some bins of a column, sorted by value.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,)
-    bins : ndarray of shape (n_rows,)
-        Numbers of the bins in the column.
-    losses : ndarray of shape (n_rows, n_centers), int64
-    """
+    """All rows in some bins of a column, sorted by value, with the numbers of their bins."""
 
     values: np.ndarray
     bins: np.ndarray
@@ -144,16 +117,7 @@ class OpenRows(NamedTuple):
 
 
 class Histogram(ABC):
-    """Sums of the losses of a node's rows by column and bin.
-
-    Parameters
-    ----------
-    problem : Problem
-    centers : ndarray of int
-        Candidate centers.
-    losses : RowLosses
-    layout : BinLayout
-    """
+    """Sums of the losses of a node's rows at the candidate centers, by column and bin."""
 
     sums_at_once: int
     """Sums that are computed and scanned at once."""
@@ -224,18 +188,7 @@ class Histogram(ABC):
 
 
 class DenseHistogram(Histogram):
-    """Histogram of dense columns.
-
-    Parameters
-    ----------
-    problem : Problem
-    rows : ndarray of int32
-        Rows of the node.
-    centers : ndarray of int
-    losses : RowLosses
-        In the order of `rows`.
-    layout : BinLayout
-    """
+    """Histogram of dense columns; losses are in the order of `rows`, those of the node."""
 
     sums_at_once = _MAX_SUMS
 
@@ -268,18 +221,10 @@ class DenseHistogram(Histogram):
 class Entries(NamedTuple):
     """Stored entries of CSC columns.
 
-    Attributes
-    ----------
-    indices, indptr : ndarray
-        Places and ends of the columns, as in a CSC matrix.
-    bins : ndarray
-        Bin of each entry, numbered over all columns.
-    zero_bin : ndarray of shape (n_features,)
-        Bin of 0 in each column.
-    layout : BinLayout
-        The bins of 0 and those that hold entries.
-    rows : ndarray of int32, optional
-        Row of the data at each place; None if the places are the rows of the data.
+    `indices` and `indptr` are as in a CSC matrix, of places. `bins` are numbered over all columns,
+    and `zero_bin` is that of 0 in each column; `layout` has the bins of 0 and those that hold
+    entries. `rows` has the row of the data at each place; None if the places are the rows of the
+    data.
     """
 
     indices: np.ndarray
@@ -302,16 +247,9 @@ class Entries(NamedTuple):
 class SparseHistogram(Histogram):
     """Histogram of CSC columns.
 
-    Parameters
-    ----------
-    problem : Problem
-    centers : ndarray of int
-    entries : Entries
-    losses : RowLosses
-        ``losses.values`` is indexed by ``entries.indices``; 0 for rows that are not in the node.
-    sums : ndarray of shape (n_bins, n_centers), int64, optional
-        The sums without the rows that have no entry, if they are stored; otherwise they are
-        computed as they are read.
+    ``losses.values`` is indexed by ``entries.indices``; 0 for rows that are not in the node.
+    `sums`, (n_bins, n_centers), are those without the rows that have no entry, if they are stored;
+    otherwise they are computed as they are read.
     """
 
     sums_at_once = _SUMS_AT_ONCE
@@ -356,27 +294,14 @@ class SparseHistogram(Histogram):
 
 
 class InheritedHistogram(NamedTuple):
-    """The histogram of a node as that of its parent minus some rows, to be subtracted on demand.
-
-    Attributes
-    ----------
-    parent : SparseHistogram
-        The parent's histogram.
-    removed_rows : ndarray of int32
-        Rows of the parent that are not in the node.
-    """
+    """The histogram of a node as that of its parent minus some rows, to be subtracted on demand."""
 
     parent: SparseHistogram
     removed_rows: np.ndarray
 
 
 class SparseHistograms:
-    """Makes histograms of CSC columns.
-
-    Parameters
-    ----------
-    problem : Problem
-    """
+    """Makes histograms of CSC columns."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

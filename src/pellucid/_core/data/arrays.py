@@ -79,19 +79,10 @@ def stable_argsort(values: np.ndarray) -> np.ndarray:
 class Weights:
     """Sample weights as integer multiples of a unit.
 
-    Attributes
-    ----------
-    units : ndarray of shape (n_samples,), int64
-        The weights, each ``round(values * units_per_weight)``.
-    units_per_weight : float
-        Number of units in a weight of 1, a power of two.
-    values : ndarray of shape (n_samples,), float64
-        The weights as they were given; 0 if less than half a unit.
-    are_ones : bool
-        Whether every weight is 1.
-    are_integers : bool
-        Whether every weight is an integer and their total is at most `MAX_COPIES`, so that a weight
-        is equivalent to repeating the row.
+    `units` are ``round(values * units_per_weight)``, where `units_per_weight` is a power of two.
+    `values` are the weights as they were given; 0 if less than half a unit. `are_integers` says
+    whether every weight is an integer and their total is at most `MAX_COPIES`, so that a weight is
+    equivalent to repeating the row.
     """
 
     units: np.ndarray

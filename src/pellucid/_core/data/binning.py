@@ -46,24 +46,13 @@ _NEXT_BELOW = 1 - 2.0**-53
 
 @dataclass(frozen=True)
 class Bins:
-    """Codes of all values.
+    """Codes of all values: a code is the number of edges strictly below the value.
 
-    Attributes
-    ----------
-    codes : ndarray
-        (n_features, n_samples) for dense data, (1, n_stored) for CSC. A code is the number of
-        edges strictly below the value.
-    indices, indptr : ndarray
-        Those of CSC data; empty for dense data.
-    zero_code : ndarray of shape (n_features,)
-        Code of 0.
-    edges : ndarray of shape (n_features, width)
-        Ascending, padded with infinity.
-    n_edges : ndarray of shape (n_features,)
-    inside : ndarray of shape (n_features, width), bool
-        Whether a bin may hold different values, so that thresholds inside it matter.
-    center_code : ndarray of shape (n_features, n_clusters)
-        The edge at which each center lies.
+    `codes` is (n_features, n_samples) for dense data, (1, n_stored) for CSC, whose `indices` and
+    `indptr` are kept; `zero_code` is the code of 0 by column. `edges`, (n_features, width), are
+    ascending, padded with infinity. `inside`, of the same shape, says whether a bin may hold
+    different values, so that thresholds inside it matter. `center_code`, (n_features, n_clusters),
+    is the edge at which each center lies.
     """
 
     codes: np.ndarray
@@ -160,13 +149,7 @@ class CellGrid(NamedTuple):
 class Quantizer:
     """Edges of columns, and what is needed to find the codes of dense rows fast.
 
-    Attributes
-    ----------
-    edges, n_edges : ndarray
-        As in `Bins`.
-    has_all : ndarray of shape (n_features,), bool
-        Whether the edges are all values of the sample.
-    grid : CellGrid
+    ``has_all[j]`` says whether the edges are all values of the sample.
     """
 
     edges: np.ndarray
@@ -191,14 +174,8 @@ class Quantizer:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Values of some rows and their codes, both column by column: (n_features, len(order)).
 
-        Parameters
-        ----------
-        columns : ndarray of shape (n_features, n_rows)
-        order : ndarray of int32
-            The rows.
-        is_mixed : ndarray of shape (n_features, n_bins), uint8
-            ``is_mixed[j, b]`` is set to 1 if ``has_all[j]`` and bin b holds a value that is not
-            its edge.
+        ``is_mixed[j, b]`` is set to 1 if ``has_all[j]`` and bin b holds a value that is not its
+        edge.
         """
         from pellucid._core.kernels.binning import column_codes
 
@@ -385,24 +362,10 @@ def choose_edges(
     end of their cell, so that in most cells one look-up gives the code. A value that fills two
     quantiles gets a bin of its own, so that its many rows do not weaken the bound of a bin.
 
-    Parameters
-    ----------
-    samples : ndarray of shape (n_columns, n_values)
-        Each ascending, padded with infinity.
-    lengths : ndarray of shape (n_columns,)
-        Lengths of the samples.
-    coordinates : ndarray of shape (n_columns, n_clusters)
-        Of the centers, ascending.
-    grid : CellGrid
-        Cells of these columns.
-    width : int
-
-    Returns
-    -------
-    edges : ndarray of shape (n_columns, width)
-        Ascending, padded with infinity, at least one.
-    has_all : ndarray of shape (n_columns,), bool
-        Whether all values of the sample are among them.
+    `samples`, (n_columns, n_values), are ascending, padded with infinity, and `lengths` their
+    lengths. `coordinates`, (n_columns, n_clusters), are those of the centers, ascending. Returns
+    edges, (n_columns, width), ascending, at least one, padded with infinity; and by column whether
+    all values of the sample are among them.
     """
     n_free = width - 1 - _is_new(coordinates).sum(axis=1)
     is_new = _is_new(samples)

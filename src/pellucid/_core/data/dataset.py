@@ -39,19 +39,10 @@ class Dataset:
     """The rows of a data set and their weights, for the k-means objective.
 
     The cost of a row at a center is its squared distance, and the center of a group is its mean.
-    Subclasses define other costs and centers.
+    Subclasses define other costs and centers. No result depends on the number of threads of `pool`.
 
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    weights : Weights
-    pool : ThreadPool
-        No result depends on the number of threads.
-    is_checked : bool
-        Whether all values are known to be in the numeric domain. If not, `nearest` or
-        `require_domain` must be called first: both raise `OutOfDomain`.
-    rows : CSR matrix, optional
-        The rows of sparse data, if they are stored already; otherwise made from `X` when needed.
+    `X` is dense or CSC. Unless `is_checked`, `nearest` or `require_domain` must be called first:
+    both raise `OutOfDomain`. `rows`, in CSR, are made from sparse `X` when needed, if not given.
     """
 
     objective = "kmeans"
@@ -125,20 +116,10 @@ class Dataset:
         centers: np.ndarray,
         moments: GroupMoments | None = None,
     ) -> list[tuple[np.ndarray, float]]:
-        """Centers and cost of a grouping of the rows, and of the reference.
+        """(centers, cost) of a grouping of the rows, and of the reference; -1 is in no group.
 
-        Parameters
-        ----------
-        labels, reference_labels : ndarray of shape (n_samples,), int
-            The groupings. Label -1 is in no group.
-        centers : ndarray of shape (n_groups, n_features)
-            Centers of the reference; also those of empty groups.
-        moments : GroupMoments, optional
-            ``self.moments(reference_labels, centers)``, if they have been computed before.
-
-        Returns
-        -------
-        list of two (centers, cost)
+        `centers` are those of the reference, and also those of empty groups. `moments` are
+        ``self.moments(reference_labels, centers)``, if they have been computed before.
         """
         if sparse.issparse(self.X):
             moments = None
@@ -150,18 +131,9 @@ class Dataset:
         )
 
     def costs(self, centers: np.ndarray, unit: float | None = None) -> tuple[np.ndarray, float]:
-        """Weighted cost of every row at every center, in units.
+        """Cost of every row at every center in units, (n_samples, n_clusters), and the unit.
 
-        Parameters
-        ----------
-        centers : ndarray of shape (n_clusters, n_features), float64
-        unit : float, optional
-            A power of two, at least ``cost_unit(centers)``, which is the default.
-
-        Returns
-        -------
-        costs : ndarray of shape (n_samples, n_clusters), int64
-        unit : float
+        The unit is a power of two, at least ``cost_unit(centers)``, which is the default.
         """
         dense_costs, sparse_costs = self._cost_loops()
         X, weights = self.rows, self.weights

@@ -83,12 +83,8 @@ class LargestWeight(NamedTuple):
 class Terms(NamedTuple):
     """How weighted values become integers.
 
-    Attributes
-    ----------
-    exponents : ndarray of shape (n_features + 1,), int64
-        Exponents e of the columns, and of the weight alone: a term is less than 2**e.
-    are_counts : bool
-        Whether a row of weight w is w equal terms. Otherwise it is one term, w times the value.
+    A term of a column, or of the weight alone (the last), is less than 2**e for its exponent e. If
+    `are_counts`, a row of weight w is w equal terms. Otherwise it is one term, w times the value.
     """
 
     exponents: np.ndarray
@@ -120,14 +116,10 @@ class Terms(NamedTuple):
 
 
 class GroupSums(NamedTuple):
-    """Weighted sums of the values of groups of rows, as integers.
+    """Weighted sums of the values of groups of rows, as integers: (n_groups, n_features + 1).
 
-    Attributes
-    ----------
-    high, low : ndarray of shape (n_groups, n_features + 1), int64
-        The sum is (high + low / 2**31) 2**(e - 30). The last column is the weight alone.
-    terms : Terms
-        Has the exponents e of the columns.
+    The sum is (high + low / 2**31) 2**(e - 30), with the exponents e of `terms`. The last column is
+    the weight alone.
     """
 
     high: np.ndarray

@@ -91,16 +91,7 @@ def group_medians(
     """Lower median of each group of rows, column by column; NaN for a group without weight.
 
     The lower median is the least value with at least half of the group's weight at or below it.
-    Label -1 is in no group.
-
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    labels : ndarray of shape (n_samples,), intp
-    units : ndarray of shape (n_samples,), int64
-        Weights in units.
-    n_groups : int
-    pool : ThreadPool
+    Label -1 is in no group. `X` is dense or CSC, and `units` are the weights.
     """
     from pellucid._core.kernels.medians import dense_medians, sparse_medians
 

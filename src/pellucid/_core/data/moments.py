@@ -37,12 +37,8 @@ numeric domain has less than 2**1000.
 class GroupMoments(NamedTuple):
     """Moments of groups of rows, each about its origin.
 
-    Attributes
-    ----------
-    weight, squares : ndarray of shape (n_groups,)
-        Weight of the rows, and their weighted squared distances to the origin.
-    sums : ndarray of shape (n_groups, n_features)
-        Weighted sums of their differences to the origin.
+    Weight of the rows, their weighted squared distances to the origin, and, (n_groups, n_features),
+    weighted sums of their differences to it.
     """
 
     weight: np.ndarray
@@ -78,15 +74,8 @@ def bring_to_means(
 ) -> tuple[GroupMoments, np.ndarray]:
     """Moments about origins so near the means that costs keep their digits, and these origins.
 
-    The cost of a group does not depend on its origin, but its rounding errors do.
-
-    Parameters
-    ----------
-    moments : GroupMoments
-        Those about the origins given.
-    origins : ndarray of shape (n_groups, n_features)
-    take : callable
-        Moments of the same rows about other origins, by a pass over the data.
+    The cost of a group does not depend on its origin, but its rounding errors do. ``take(origins)``
+    gives the moments of the same rows about other origins, by a pass over the data.
     """
     for _ in range(_MAX_PASSES):
         shifts, costs = moments.shifts_and_costs()
@@ -131,24 +120,11 @@ def means_and_costs(
     pool: ThreadPool = SERIAL,
     moments: GroupMoments | None = None,
 ) -> list[tuple[np.ndarray, float]]:
-    """Mean of each group of rows and cost of the rows to the means, for two groupings of the rows.
+    """(means, cost to the means) of two groupings of rows that have most rows in common.
 
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    labels, others : ndarray of shape (n_samples,), int
-        The groupings, which have most rows in common. Label -1 is in no group.
-    weight : ndarray of shape (n_samples,)
-    origins : ndarray of shape (n_groups, n_features)
-        Points near the means, about which moments are taken; the mean of an empty group.
-    pool : ThreadPool
-    moments : GroupMoments, optional
-        Moments of the second grouping of dense rows about the origins. If they are given, usually
-        only the rows with different labels are read.
-
-    Returns
-    -------
-    list of two (means, cost)
+    `X` is dense or CSC. Label -1 is in no group. Moments are taken about `origins`, points near the
+    means; the mean of an empty group is its origin. If `moments` of the second grouping of dense
+    rows are given, usually only the rows with different labels are read.
     """
     labels, others = labels.astype(np.intp, copy=False), others.astype(np.intp, copy=False)
 

@@ -67,19 +67,8 @@ class BeamSearch:
         return pool.build(self.search(pool, progress))
 
     def search(self, pool: NodePool, progress: Progress) -> PartialTree:
-        """The best tree that is found from the root of a pool.
-
-        Parameters
-        ----------
-        pool : NodePool
-            Nodes that partial trees share.
-        progress : Progress
-            One step per round.
-
-        Returns
-        -------
-        PartialTree
-            The finished tree of least loss.
+        """The finished tree of least loss that is found from the root of a pool; one step per
+        round.
         """
         greedy = PartialTree(0.0, frozenset(), (pool.nodes[0],))
         beam, finished = [greedy], []
@@ -127,16 +116,9 @@ def _ascending(items: list[Any]) -> Iterator[Any]:
 class PoolNode:
     """A node that any number of partial trees share.
 
-    Attributes
-    ----------
-    number : int
-        Position in the pool.
-    node : Node
-        The node of the criterion; None until `NodePool.complete`, and once no tree can use it.
-    candidates : list of (float, Split)
-        Best splits with their losses, the best first.
-    branches : dict of int to BeamBranch
-        Splits that have been made, by their rank in `candidates`.
+    `number` is its position in the pool. `node` is that of the criterion; None until
+    `NodePool.complete`, and once no tree can use it. `candidates` are the best splits with their
+    losses, the best first; `branches` are the splits that have been made, by their rank there.
     """
 
     number: int
@@ -156,16 +138,10 @@ class BeamBranch:
 
 
 class PartialTree(NamedTuple):
-    """A tree under construction.
+    """A tree under construction, with the sum of the losses of its splits.
 
-    Attributes
-    ----------
-    loss : float
-        Sum of the losses of its splits.
-    splits : frozenset of (int, int)
-        Its inner nodes, each with the rank of its split among the node's candidates.
-    leaves : tuple of PoolNode
-        From left to right.
+    `splits` are its inner nodes, each with the rank of its split among the node's candidates;
+    `leaves` are from left to right.
     """
 
     loss: float

@@ -22,14 +22,9 @@ from pellucid.tree.rounding import ThresholdStyle
 class GrowthResult:
     """A tree as a grower returns it.
 
-    Attributes
-    ----------
-    builder : TreeBuilder
-        Builds the tree as it was after any number of splits.
-    gains : list
-        Gain of each split that the grower made, in order, without those of a start tree.
-    leaves : dict of int to Node
-        Node of each leaf, by the numbers of the builder.
+    The builder builds the tree as it was after any number of splits. `gains` are those of the
+    splits that the grower made, in order, without those of a start tree. `leaves` has the node of
+    each leaf, by the numbers of the builder.
     """
 
     builder: TreeBuilder
@@ -51,16 +46,8 @@ class GrowthResult:
 class GrowingTree:
     """A tree builder together with the node of each of its leaves.
 
-    Parameters
-    ----------
-    criterion : Criterion
-        Divides the nodes and assigns their clusters.
-    threshold_style : {"round", "midpoint", "data"}
-        Which number of a split's interval becomes the threshold.
-    start : StartTree, optional
-        Tree from which growth continues; a single leaf when left out.
-    name_all : bool
-        Whether inner nodes get a cluster too, so that earlier trees can be built.
+    Growth continues from `start`, or from a single leaf. With `name_all`, inner nodes get a cluster
+    too, so that earlier trees can be built.
     """
 
     def __init__(

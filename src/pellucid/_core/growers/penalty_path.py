@@ -26,21 +26,10 @@ SMALLEST = 1e-9
 class PenaltyPath:
     """Trees of one problem at many penalties; nodes that they share are searched once.
 
-    Parameters
-    ----------
-    problem : Problem
-    threshold_style : {"round", "midpoint", "data"}
-    progress : Progress
-        One step per tree.
-    max_fits : int
-        Largest number of trees after `refine`, those grown before it included.
-
-    Attributes
-    ----------
-    fits : dict of float to TradeOffPoint
-        The tree at each penalty tried so far.
-    is_complete : bool
-        Whether `refine` has found all trees between the lowest and the highest penalty.
+    `max_fits` is the largest number of trees after `refine`, those grown before it included;
+    `progress` has one step per tree. `fits` has the tree at each penalty tried so far, and
+    `is_complete` says whether `refine` has found all trees between the lowest and the highest
+    penalty.
     """
 
     def __init__(
@@ -87,13 +76,9 @@ class PenaltyPath:
     ) -> None:
         """Try penalties between those whose trees differ until all trees are found.
 
-        Parameters
-        ----------
-        priority : callable, optional
-            The pair of neighbouring trees with the greatest priority is searched next. Ties, and
-            all pairs by default, go by the area between them in cost and explanation size.
-        stop : callable, optional
-            The search ends at the first tree for which it is true.
+        The pair of neighbouring trees with the greatest priority is searched next. Ties, and all
+        pairs by default, go by the area between them in cost and explanation size. The
+        search ends at the first tree for which `stop` is true.
         """
         priority = priority or (lambda low, high: ())
         while True:

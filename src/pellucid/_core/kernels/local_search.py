@@ -424,35 +424,21 @@ def reoptimise(
     """Improve the cuts of a subtree until none improves; for a leaf, find its best split.
 
     The cut of the top node comes last; otherwise a cut that has just been changed would be undone
-    at once.
+    at once. The first arguments are the arrays of a `RankedRows` and of a `TreeArrays`.
 
-    Parameters
-    ----------
-    rank, code, statistics : ndarray
-        The arrays of a `RankedRows`.
-    nodes, rows, sums, scores : ndarray
-        The arrays of a `TreeArrays`.
-    top : int
-    limits : ndarray of shape (4,), float64
-        Number of clusters; number of columns that are searched at every rank; BSS below which the
-        search is given up before the top node has its turn; BSS without which it is given up from
-        then on, if that is out of reach.
-    by_weight : bool
-        Whether a row of weight w counts as w rows in `work`.
-    scratch : ndarray of shape (10, n), int32
-    buffers : ndarray of shape (3, n_nodes, n_features + 2)
-        Scratch space for statistics of the groups. The last column of the sums during a sweep is
-        |S|^2 / W.
-    coarse : ndarray of shape (n_features, N_CODES + 1, 2)
-        Scratch space for sums by coarse step; the last entry is how much worse a column is.
+    `limits` are the number of clusters; the number of columns that are searched at every rank; the
+    BSS below which the search is given up before the top node has its turn; and the BSS without
+    which it is given up from then on, if that is out of reach. `by_weight`: whether a row of weight
+    w counts as w rows in `work`.
 
-    Returns
-    -------
-    value : float
-        BSS of the tree, or minus infinity if a cluster has no rows. For a leaf, the rise of BSS by
-        its best split, which becomes its cut; 0 if there is none.
-    work : float
-        About the nanoseconds that this takes, computed from the number of rows and columns.
+    Scratch space: `scratch`, (10, n), int32; `buffers`, (3, n_nodes, n_features + 2), for
+    statistics of the groups, where the last column of the sums during a sweep is |S|^2 / W;
+    `coarse`, (n_features, N_CODES + 1, 2), for sums by coarse step, where the last entry is how
+    much worse a column is.
+
+    Returns the BSS of the tree, or minus infinity if a cluster has no rows; for a leaf, the rise of
+    BSS by its best split, which becomes its cut, 0 if there is none. And `work`, about the
+    nanoseconds that this takes, computed from the number of rows and columns.
     """
     between_ss, n_groups = _between_ss(nodes, sums, buffers)
     is_leaf, work, n_inner, height = nodes[LEFT_CHILD, top] < 0, 0.0, 0, 1

@@ -244,17 +244,9 @@ def list_cuts(rows, by_rank, data, pairs, cuts):
     A cut is dominated if the next row to cross it costs no more on the other side, whatever the
     trees of the two sides are: its greatest cost there is at most its least cost here.
 
-    Parameters
-    ----------
-    rows : ndarray of int
-        Rows of the subproblem, for which `assign_rows` has been called.
-    by_rank : ndarray of shape (n_columns, n), int
-        Centers of the subproblem by rank in each column.
-    data : RankedData
-    pairs : ndarray of shape (n_pairs, 3)
-        Two centers a < b and pair[a, b], costliest first.
-    cuts : CutTable
-        Buffer for n_columns * (n_rows + n) cuts.
+    `assign_rows` has been called for the rows. `by_rank`, (n_columns, n), are the centers by rank
+    in each column; `pairs`, (n_pairs, 3), two centers a < b and pair[a, b], costliest first; `cuts`
+    a buffer for n_columns * (n_rows + n) cuts.
     """
     n, n_rows = by_rank.shape[1], len(data.costs)
     center_rank, position, base, mate, excess = np.empty((5, n), np.int64)

@@ -56,11 +56,13 @@ def test_a_store_remembers_and_forgets(tmp_path):
 
 
 @pytest.mark.parametrize("is_stale", [False, True])
-def test_counts_of_random_problems_of_another_engine_are_stale(tmp_path, is_stale):
-    engine = "another" if is_stale else engine_hash()
+@pytest.mark.parametrize("title", fuzz.FILES)
+def test_counts_of_another_version_are_stale(tmp_path, title, is_stale):
+    name, folders = fuzz.FILES[title]
+    found = "another" if is_stale else engine_hash(folders=folders)
     counts = {"IMM": {"cases": 1000, "fits": 2000, "correct": 999, "hang": 1}}
-    document = {"engine": engine, "commit": "abc", "estimators": counts, "runs": []}
-    (tmp_path / fuzz.FILE).write_text(json.dumps(document))
+    document = {"engine": found, "tables": found, "commit": "abc", "estimators": counts}
+    (tmp_path / name).write_text(json.dumps({**document, "runs": []}))
     [section] = fuzz.sections(Settings(output=tmp_path))
     [sheet] = section.items
     total = "all (stale)" if is_stale else "all"

@@ -191,7 +191,7 @@ class Campaign:
 
     def document(self) -> dict[str, Any]:
         """The counts of this run, as they are written to a file."""
-        from .counts import commit, engine_hash
+        from .counts import version
 
         estimators: dict[str, dict[str, int]] = {}
         for (name, word), n in sorted(self.counts.items()):
@@ -203,5 +203,4 @@ class Campaign:
             "fits": self.total("fits"),
             "failures": len(self.failures),
         }
-        head = {"engine": engine_hash(), "commit": commit()}
-        return {**head, "estimators": estimators, "runs": [run]}
+        return {**version(), "estimators": estimators, "runs": [run]}

@@ -20,13 +20,16 @@ WORDS = ("fits", "cases", "correct", "clear error", "skipped")
 ENGINE = ("_core", "cluster", "reference", "tree", "scale")
 """Folders of the package whose files decide how trees are found."""
 
+TABLES = ("tables", "table_explainer", "explanation", "export")
+"""Folders whose files decide how tables are read, explained, saved and predicted."""
 
-def engine_hash(package: Path | None = None) -> str:
-    """A hash of the engine's sources: the same on every machine, in any folder."""
+
+def engine_hash(package: Path | None = None, folders: tuple[str, ...] = ENGINE) -> str:
+    """A hash of the sources of some folders: the same on every machine."""
     if package is None:
         package = Path(str(find_spec("pellucid").origin)).parent
     whole = hashlib.sha256()
-    for folder in ENGINE:
+    for folder in folders:
         for path in sorted((package / folder).rglob("*.py"), key=lambda path: path.as_posix()):
             content = path.read_bytes().replace(b"\r\n", b"\n")
             name = path.relative_to(package).as_posix()
@@ -47,10 +50,15 @@ def commit() -> str:
         return "unknown"
 
 
+def version() -> dict[str, str]:
+    """What the counts are about: the engine, the code for tables, and the commit."""
+    return {"engine": engine_hash(), "tables": engine_hash(folders=TABLES), "commit": commit()}
+
+
 def read_counts(path: Path) -> dict[str, Any]:
     """The counts of a file; none if there is no file."""
     if not path.exists():
-        return {"engine": engine_hash(), "commit": commit(), "estimators": {}, "runs": []}
+        return {**version(), "estimators": {}, "runs": []}
     return json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -17,7 +17,7 @@ from benchmarks.page import Section, Sheet
 from benchmarks.settings import Settings
 from benchmarks.store import Row, Store, group, mean, read_rows
 from pellucid import ExplainableKMeans
-from pellucid._core.refine.portfolio import EFFORTS, SearchWork
+from pellucid._core.refine.tuning import EFFORTS, SearchWork
 
 FILE = "quality_long_search.csv"
 SETS = ("anuran", "avila", "digits", "ecoli", "pendigits", "vowel", "waveform")

@@ -32,7 +32,7 @@ from benchmarks.speed.limits import generated_text
 from benchmarks.speed.scaling import exponent
 from benchmarks.store import Store, group, mean
 from benchmarks.verdicts import Cell, explain, judge
-from pellucid._core.refine.portfolio import EFFORTS
+from pellucid._core.refine.tuning import EFFORTS
 from pellucid.baselines import CLTree
 from tests.fuzz.counts import engine_hash
 

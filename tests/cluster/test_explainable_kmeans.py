@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_blobs
 from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
 from pellucid._core.refine import portfolio
 from pellucid._core.refine.polish import polish_tree
-from pellucid._core.refine.portfolio import EFFORTS
+from pellucid._core.refine.tuning import EFFORTS
 from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.metrics import weighted_average_explanation_size
 

@@ -272,14 +272,14 @@ FAULTS = (
     Fault(
         "local search takes a worse tree as the best",
         "_core/refine/local_search.py",
-        "if value > self.between_ss + _TIE * abs(self.between_ss):",
+        "if value > self.between_ss + tuning.SEARCH_TIE * abs(self.between_ss):",
         "if value != self.between_ss:",
         (f"{LOCAL_SEARCH}::test_costlier_trees_on_the_way_are_not_the_best",),
         compiled=True,
     ),
     Fault(
         "polishing keeps a costlier tree (swap)",
-        "_core/refine/structure_steps.py",
+        "_core/refine/polish_steps.py",
         "if trial.is_cheaper_than(state):",
         "if trial.cost != state.cost:",
         (f"{POLISH}::test_the_cost_never_rises_and_no_cluster_is_lost",),

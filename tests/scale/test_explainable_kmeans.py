@@ -9,7 +9,7 @@ import pellucid
 from _support.fitting import assert_same_tree
 from pellucid import IMM, ExplainableKMeans, scan
 from pellucid._core.batches.batch import RawBatch
-from pellucid._core.refine import local_search
+from pellucid._core.refine import tuning
 from pellucid._utils.notices import InputError
 from pellucid.cluster import _explainable_kmeans
 from pellucid.scale.sampling import GatherTask, RowSample
@@ -85,7 +85,7 @@ def test_batches_and_order_do_not_matter(options, decimals, monkeypatch):
 @pytest.mark.slow
 def test_the_cheapest_tree_over_all_rows_is_kept(monkeypatch):
     monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 200)  # fewer than rows
-    monkeypatch.setattr(local_search, "_MAX_ROWS", 100)
+    monkeypatch.setattr(tuning, "MAX_ROWS", 100)
     X, _ = make_data(3)
     data = scan(lambda: frames(X), memory=20_000)
     model = ExplainableKMeans(reference=X[:5], effort="balanced").fit(data)

@@ -13,15 +13,10 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._core.refine.limits import TreeLimits
+from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.polish import Polished
-from pellucid._core.refine.portfolio import (
-    EFFORTS,
-    Portfolio,
-    SearchBudget,
-    growth_of,
-    rounded_cost,
-)
+from pellucid._core.refine.portfolio import Portfolio, growth_of, rounded_cost
+from pellucid._core.refine.tuning import EFFORTS
 from pellucid._utils.estimators import Effort, Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
@@ -180,8 +175,8 @@ class ExplainableKMeans(BaseThresholdTree):
         progress = Progress("ExplainableKMeans: trees", self._n_trees(problem), self.verbose)
         rank, found = self._ranking(_reference_cost(problem)), []
         for posed in self._problems(problem, self._n_references()):
-            for portfolio in self._portfolios(posed, posed is problem, progress):
-                if (polished := portfolio.best(rank)) is not None:
+            for portfolio in self._portfolios(posed, posed is problem):
+                if (polished := portfolio.best(rank, progress)) is not None:
                     found.append(polished)
         if not found:
             raise ValueError(self._too_narrow(problem.n_clusters))
@@ -213,27 +208,23 @@ class ExplainableKMeans(BaseThresholdTree):
         """Weight of the size when trees are compared."""
         return 0.0 if isinstance(self.depth_penalty, str) else float(self.depth_penalty)
 
-    def _portfolios(
-        self, problem: Problem, is_first: bool, progress: Progress
-    ) -> Iterator[Portfolio]:
-        """The portfolios of a problem, of which `is_first` is that of the estimator's reference."""
-        penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
-        limits = self._limits(problem.n_clusters)
-        for budget in self._budgets(is_first):
-            yield Portfolio(
-                problem, budget, limits, penalty, self.threshold_style, progress, self._penalty == 0
-            )
+    def _portfolios(self, problem: Problem, is_first: bool) -> list[Portfolio]:
+        """The portfolios of a problem, of which `is_first` is that of the estimator's reference.
 
-    def _budgets(self, is_first: bool) -> list[SearchBudget]:
-        """The best effort includes the balanced one, so that its tree is never costlier."""
+        The best effort includes the balanced one, so that its tree is never costlier.
+        """
+        penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
+        limits, style = self._limits(problem.n_clusters), self.threshold_style
         names = ["balanced"] if self.effort == "best" and is_first else []
-        return [EFFORTS[name] for name in [*names, self.effort]]
+        return [
+            Portfolio(problem, EFFORTS[name], limits, penalty, style, self._penalty == 0)
+            for name in [*names, self.effort]
+        ]
 
     def _n_trees(self, problem: Problem) -> int:
         """How many trees are grown in all."""
-        budgets = self._budgets(True) + (self._n_references() - 1) * self._budgets(False)
-        limits = self._limits(problem.n_clusters)
-        return sum(budget.n_trees(problem, limits, self._penalty == 0) for budget in budgets)
+        further = (self._n_references() - 1) * self._portfolios(problem, False)
+        return sum(portfolio.n_trees for portfolio in self._portfolios(problem, True) + further)
 
     def _ranking(self, yardstick: float) -> Callable[[Any], tuple[float, float]]:
         """The order of trees by cost and size, given the cost of the reference."""
@@ -277,8 +268,8 @@ class ExplainableKMeans(BaseThresholdTree):
 
         progress = Progress("ExplainableKMeans: trees", self._n_trees(small), self.verbose)
         for posed in self._problems(small, self._n_references()):
-            for portfolio in self._portfolios(posed, posed is small, progress):
-                portfolio.best(record)
+            for portfolio in self._portfolios(posed, posed is small):
+                portfolio.best(record, progress)
         if not ranked:
             raise ValueError(self._too_narrow(small.n_clusters))
         self.n_trees_tried_ = progress.done

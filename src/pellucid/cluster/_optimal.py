@@ -102,7 +102,7 @@ class OptimalTree(PolishableTree):
 
     def _grow(self, problem, progress):
         # Imported here, because the module compiles loops on import.
-        from pellucid._core.exact.optimal import grow_optimally
+        from pellucid._core.exact.branch_and_bound import grow_optimally
 
         best = grow_optimally(
             problem, self.criterion, self.threshold_style, progress, self.time_limit

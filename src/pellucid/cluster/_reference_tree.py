@@ -11,7 +11,8 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._core.refine.polish import ROUNDS, polish_tree
+from pellucid._core.refine.polish import polish_tree
+from pellucid._core.refine.tuning import ROUNDS
 from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions

@@ -7,8 +7,7 @@ from scipy import sparse
 
 from _support.extended import examples
 from _support.strategies import tiny_data
-from pellucid._core.exact.subproblem import pack_rows, unpack_rows
-from pellucid._core.exact.subproblem_table import rank_columns
+from pellucid._core.exact.subproblem import pack_rows, rank_columns, unpack_rows
 from pellucid._core.kernels.subproblem import transferred_excess
 from pellucid._utils.threads import ThreadPool
 

@@ -13,7 +13,7 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers import grow
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._core.refine.limits import TreeLimits
+from pellucid._core.refine.local_search import TreeLimits
 from pellucid._utils.progress import Progress
 
 pytestmark = pytest.mark.slow

@@ -15,12 +15,16 @@ from pellucid import IMM, ExplainableKMeans
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.refine import local_search
-from pellucid._core.refine.grouped_tree import GroupedTree
-from pellucid._core.refine.limits import TreeLimits
-from pellucid._core.refine.local_search import LocalSearch, change, search_from, searchable
-from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
-from pellucid._core.refine.row_sample import row_hashes, sample_problem
+from pellucid._core.refine import tuning
+from pellucid._core.refine.local_search import LocalSearch, TreeLimits, change, search_from
+from pellucid._core.refine.local_search_data import (
+    LocalSearchData,
+    Workspace,
+    row_hashes,
+    sample_problem,
+    searchable,
+)
+from pellucid._core.refine.local_search_tree import LocalSearchTree
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree import LEAF, TreeBuilder
 from pellucid.tree.measures import conditions_per_leaf
@@ -74,8 +78,7 @@ def problem_and_tree(draw, max_clusters=6, grouped=(False, True)):
 
 def search_tree(problem, tree):
     data = LocalSearchData(problem)
-    kind = GroupedTree if tree.n_leaves > problem.n_clusters else LocalSearchTree
-    return kind(data, Workspace(data, tree.n_leaves), tree)
+    return LocalSearchTree(data, Workspace(data, tree.n_leaves), tree)
 
 
 def size_of(tree):
@@ -210,7 +213,7 @@ def test_no_other_cut_is_cheaper_for_the_means_after_reoptimisation(found, seed)
 def test_bounds_of_splits_are_those_of_the_nearest_of_two_centers(found):
     problem, start = found
     tree = search_tree(problem, start)
-    assume(isinstance(tree, GroupedTree))  # two leaves can only be two clusters
+    assume(tree.is_grouped)  # two leaves can only be two clusters
     X, weight, labels = problem.X, problem.weights.values, start.predict(problem.X)
     means = [
         np.average(X[labels == c], axis=0, weights=weight[labels == c])
@@ -218,7 +221,7 @@ def test_bounds_of_splits_are_those_of_the_nearest_of_two_centers(found):
     ]
     costs = weight[:, None] * ((X[:, None] - np.array(means)) ** 2).sum(axis=2)
     scale = tree.data.unit**2
-    for leaf, bounds in zip(tree.leaves(), tree._gain_bounds(tree.leaves())):
+    for leaf, bounds in zip(tree.leaves(), tree.gain_bounds(tree.leaves())):
         rows = tree.node_rows(leaf)
         own = costs[rows, labels[rows]]
         expected = np.maximum(own[:, None] - costs[rows], 0).sum(axis=0)
@@ -365,7 +368,7 @@ def test_hashes_of_zeros_and_threads():
 @pytest.mark.slow
 def test_many_rows_are_searched_by_a_sample(monkeypatch):
     """The tree is at most as costly as one that is polished only, on all rows."""
-    monkeypatch.setattr(local_search, "_MAX_ROWS", 300)  # 900 rows are many
+    monkeypatch.setattr(tuning, "MAX_ROWS", 300)  # 900 rows are many
     X, _ = make_blobs(900, 4, centers=7, cluster_std=3.0, random_state=2)
     fast, searched = (
         ExplainableKMeans(reference=X[:7], effort=effort).fit(X) for effort in ("fast", "balanced")

@@ -14,15 +14,16 @@ from _support.problems import pose, problem_of
 from _support.strategies import tiny_data
 from pellucid import EMN, ExKMC, SpEx
 from pellucid._core.data import binning as bins
-from pellucid._core.refine.fixed_center_split import FixedCenterSearch, contested_rows
-from pellucid._core.refine.moving_center_split import (
+from pellucid._core.refine.mutable_tree import MutableTree
+from pellucid._core.refine.node_cuts import (
+    FixedCenterSearch,
     Moments,
     MovingRows,
-    SweepLimits,
     best_moving_cut,
+    contested_rows,
 )
-from pellucid._core.refine.mutable_tree import MutableTree
 from pellucid._core.refine.polish import polish_tree
+from pellucid._core.refine.tuning import SweepLimits
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree import TreeBuilder
 

@@ -1,4 +1,4 @@
-"""Subproblems of the exact search, and what is known about each.
+"""Subproblems of the exact search, what is known about each, and how lower bounds rise.
 
 A subproblem (C, R) is a set C of reference centers and a set R of rows. Its solution is the tree of
 least cost with one leaf per center of C, in which every cut separates centers:
@@ -16,12 +16,43 @@ not part of the side, so that more nodes of the search lead to the same subprobl
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
+from pellucid._core.criteria.problem import Problem
 from pellucid._core.kernels import INFINITE_COST
-from pellucid._core.kernels.subproblem import CutTable, transferred_excess
+from pellucid._core.kernels.subproblem import (
+    CutTable,
+    RankedData,
+    assign_rows,
+    divide_subproblem,
+    list_cuts,
+    raise_gap,
+    separation_costs,
+    transferred_excess,
+)
+from pellucid._utils.threads import SERIAL, ThreadPool
+from pellucid.tree.predictor import column_values
+
+_SUBPROBLEM_BYTES = 1500
+"""Memory of a subproblem without its rows and cuts, roughly."""
+
+
+class SearchSettings(NamedTuple):
+    """Memory and effort of the exact search. They change its speed, not the cost of the optimum.
+
+    Conventions: no measurement of other values is kept.
+    """
+
+    max_bytes: int = 2**30  # memory at which the search stops
+    n_listed: int = 128  # cuts of a subproblem that are listed at first
+    n_solved_centers: int = 4  # trial trees solve subproblems with at most this many centers
+
+
+DEFAULT_SETTINGS = SearchSettings()
 
 
 class Branch(NamedTuple):
@@ -149,6 +180,223 @@ class PeerBounds:
             subproblem.row_bits, self._n, self._row_bits, self._excess, self._spread
         )
         return subproblem.base + int(excess)
+
+
+class SubproblemTable:
+    """Creates each subproblem once, and raises lower bounds in several ways, the cheapest first.
+
+    `costs` of shape (n_samples, n_clusters) has the cost of each row at each center, whose sum over
+    all rows is minimised.
+
+    Attributes
+    ----------
+    n_listings : int
+        How often cuts have been listed: a measure of time that is the same on every machine.
+    n_bytes : int
+        Memory, roughly.
+    """
+
+    def __init__(
+        self, problem: Problem, costs: np.ndarray, settings: SearchSettings = DEFAULT_SETTINGS
+    ) -> None:
+        self.problem, self.settings = problem, settings
+        self._features, rank, order = rank_columns(problem.X, problem.centers, problem.pool)
+        n_items = problem.n_samples + problem.n_clusters
+        self.data = RankedData(
+            rank=rank,
+            order=order,
+            costs=np.ascontiguousarray(costs),
+            nearest=np.full(n_items, -1, dtype=np.int32),
+            margin=np.zeros(n_items, dtype=np.int64),
+        )
+        self._subproblems: dict[tuple[bytes, bytes], Subproblem] = {}
+        self._peers: dict[bytes, PeerBounds] = {}
+        self.n_listings = self.n_bytes = 0
+
+    def root(self) -> tuple[Subproblem, int]:
+        """The whole problem, and the cost of the rows that cost the same at every center."""
+        centers = np.arange(self.problem.n_clusters)
+        rows = np.arange(self.problem.n_samples, dtype=np.int32)
+        ranks = np.zeros(len(rows), dtype=np.int32)
+        rows, _, fixed_cost = divide_subproblem(rows, ranks, 0, centers, centers, self.data.costs)
+        return self._subproblem(centers, rows), int(fixed_cost)
+
+    def threshold(self, cut: tuple[int, int]) -> tuple[int, float]:
+        """Feature of a cut (gap, rank), and the largest value that goes left."""
+        feature = int(self._features[cut[0] // self.problem.n_clusters])
+        values = _item_values(self.problem.X, self.problem.centers, feature)
+        return feature, float(np.unique(values)[cut[1]])
+
+    def branch(self, subproblem: Subproblem, cut: tuple[int, int]) -> Branch:
+        """The two sides of a cut (gap, rank)."""
+        found = subproblem.branches.get(cut)
+        if found is None:
+            gap, rank = cut
+            ranks, centers = self.data.rank[gap // self.problem.n_clusters], subproblem.centers
+            goes_left = ranks[self.problem.n_samples + centers] <= rank
+            left, right = centers[goes_left], centers[~goes_left]
+            rows = unpack_rows(subproblem.row_bits)
+            left_rows, right_rows, fixed_cost = divide_subproblem(
+                rows, ranks, rank, left, right, self.data.costs
+            )
+            found = Branch(
+                self._subproblem(left, left_rows),
+                self._subproblem(right, right_rows),
+                int(fixed_cost),
+            )
+            subproblem.branches[cut] = found
+        return found
+
+    def bound_by_peers(self, subproblem: Subproblem) -> None:
+        """Raise the lower bound by what is known about subproblems with the same centers."""
+        peers = self._peers.get(subproblem.centers.tobytes())
+        if peers is not None and not subproblem.is_solved:
+            subproblem.lower = max(subproblem.lower, peers.lower_bound(subproblem))
+
+    def bound_by_pairs(self, subproblem: Subproblem) -> None:
+        """Raise the lower bound by the costs of separating pairs of centers.
+
+        The costs of pairs that have no center in common can be added. If each center is in two
+        pairs, half of their sum can be:
+
+            lower = base + 1/2 max over permutations s of sum over centers a of pair[a, s(a)].
+        """
+        if subproblem.is_leaf or subproblem.pairs is not None:
+            return
+        rows, centers = unpack_rows(subproblem.row_bits), subproblem.centers
+        n = len(centers)
+        pair = np.empty((n, n), dtype=np.int64)
+        assign_rows(rows, centers, self.data)
+        separation_costs(rows, centers, self.data, pair)
+        first, second = linear_sum_assignment(pair, maximize=True)
+        lower = subproblem.base - int(-pair[first, second].sum() // 2)
+        a, b = _all_pairs(n)
+        pairs = np.stack([a, b, pair[a, b]], axis=1)
+        pairs = pairs[np.argsort(-pairs[:, 2], kind="stable")]
+        subproblem.pairs = pairs[pairs[:, 2] > 0]
+        subproblem.lower = max(subproblem.lower, lower)
+        if n == 2:
+            subproblem.upper = lower
+            self.record(subproblem)
+
+    def list_cuts(self, subproblem: Subproblem) -> ListedCuts:
+        """List the cuts of least lower bound: few at first, more each time."""
+        self.bound_by_pairs(subproblem)
+        listed, rest_lower = subproblem.listed, INFINITE_COST
+        n_listed = self.settings.n_listed if listed is None else 4 * len(listed.cuts.lower)
+        found = self._find_cuts(subproblem)
+        lower = CutTable(*found).lower
+        if len(lower) > n_listed:
+            is_listed = lower <= np.partition(lower, n_listed)[n_listed]
+            rest_lower = int(lower[~is_listed].min(initial=INFINITE_COST))
+            found = found.compress(is_listed, axis=1)
+        cuts = CutTable(*found)
+        for (gap, rank), branch in subproblem.branches.items():
+            for k in np.flatnonzero((cuts.gap == gap) & (cuts.rank == rank)).tolist():
+                _raise_cut(cuts, k, branch)
+        self.n_bytes += _n_bytes(cuts) - (0 if listed is None else _n_bytes(listed.cuts))
+        self.n_listings += 1
+        subproblem.listed = new = ListedCuts(cuts, rest_lower)
+        return new
+
+    def update_cut(self, subproblem: Subproblem, k: int) -> None:
+        """Update the bounds of the k-th listed cut, and the upper bound, from the cut's sides."""
+        cut = subproblem.listed_cut(k)
+        branch = subproblem.branches[cut]
+        _raise_cut(subproblem.cuts, k, branch)
+        if branch.upper < subproblem.upper:
+            subproblem.best = cut
+            subproblem.upper = branch.upper
+
+    def record(self, subproblem: Subproblem) -> None:
+        """Make the lower bound available to subproblems with the same centers."""
+        key = subproblem.centers.tobytes()
+        if key not in self._peers:
+            costs = self.data.costs[:, subproblem.centers]
+            self._peers[key] = PeerBounds(costs, len(subproblem.row_bits))
+            self.n_bytes += costs.nbytes
+        self._peers[key].record(subproblem)
+
+    def release(self, subproblem: Subproblem) -> None:
+        """Drop what a solved subproblem no longer needs."""
+        if subproblem.listed is not None:
+            self.n_bytes -= _n_bytes(subproblem.listed.cuts)
+            subproblem.listed = None
+        if subproblem.best is not None:
+            subproblem.branches = {subproblem.best: subproblem.branches[subproblem.best]}
+
+    def _subproblem(self, centers: np.ndarray, rows: np.ndarray) -> Subproblem:
+        """The subproblem of these centers and rows, created unless it exists."""
+        row_bits = pack_rows(rows, self.problem.n_samples)
+        key = centers.tobytes(), row_bits.tobytes()
+        found = self._subproblems.get(key)
+        if found is None:
+            found = self._subproblems[key] = self._new_subproblem(centers, rows, row_bits)
+            self.n_bytes += _SUBPROBLEM_BYTES + 3 * row_bits.nbytes
+        return found
+
+    def _new_subproblem(
+        self, centers: np.ndarray, rows: np.ndarray, row_bits: np.ndarray
+    ) -> Subproblem:
+        base = int(assign_rows(rows, centers, self.data))
+        coordinates = self.problem.centers[centers]
+        is_leaf = bool((coordinates == coordinates[0]).all())
+        lower, upper = base, INFINITE_COST
+        if is_leaf:
+            lower = upper = int(self.data.costs[np.ix_(rows, centers)].sum(axis=0).min())
+        return Subproblem(centers, row_bits, base, lower, upper, is_leaf)
+
+    def _find_cuts(self, subproblem: Subproblem) -> np.ndarray:
+        """All cuts that are not dominated, one row per field of `CutTable`."""
+        data, centers, rows = self.data, subproblem.centers, unpack_rows(subproblem.row_bits)
+        assign_rows(rows, centers, data)
+        center_rank = data.rank[:, self.problem.n_samples + centers]
+        by_rank = centers[np.argsort(center_rank, axis=1, kind="stable")]
+        max_cuts = len(data.rank) * (len(rows) + len(centers))
+        buffer = np.empty((len(CutTable._fields), max_cuts), dtype=np.int64)
+        n_cuts = list_cuts(rows, by_rank, data, subproblem.pairs, CutTable(*buffer))
+        return buffer[:, :n_cuts].copy()
+
+
+def rank_columns(
+    X: Any, centers: np.ndarray, pool: ThreadPool = SERIAL
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rank rows and centers in the columns in which centers differ.
+
+    Returns the columns, the rank of each item (rows first, then centers), which is the number of
+    different smaller values in the column, and the items by rank.
+    """
+    features = np.flatnonzero(centers.max(axis=0) > centers.min(axis=0))
+    rank = np.empty((len(features), X.shape[0] + len(centers)), dtype=np.int32)
+    order = np.empty_like(rank)
+
+    def rank_column(j: int) -> None:
+        values = _item_values(X, centers, features[j])
+        rank[j] = np.unique(values, return_inverse=True)[1].reshape(-1)
+        order[j] = np.argsort(rank[j], kind="stable")
+
+    pool.map(rank_column, range(len(features)))
+    return features, rank, order
+
+
+def _item_values(X: Any, centers: np.ndarray, feature: int) -> np.ndarray:
+    """Values of all rows and centers in a column."""
+    values = column_values(X, feature, np.arange(X.shape[0]))
+    return np.concatenate([values, centers[:, feature]])
+
+
+def _raise_cut(cuts: CutTable, k: int, branch: Branch) -> None:
+    raise_gap(k, branch.left.excess, branch.right.excess, cuts)
+    cuts.lower[k] = max(cuts.lower[k], branch.lower)
+
+
+def _n_bytes(cuts: CutTable) -> int:
+    return sum(column.nbytes for column in cuts)
+
+
+@cache
+def _all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.triu_indices(n, 1)
 
 
 def pack_rows(rows: np.ndarray, n_samples: int) -> np.ndarray:

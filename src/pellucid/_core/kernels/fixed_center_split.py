@@ -6,7 +6,7 @@ With d[i] = cost of row i on the left - cost on the right, a threshold t costs
 
 so the first sum is minimised. Strictly inside bin b it is at least the sum at the edge before b
 plus the negative d of bin b. Contested rows, those with d[i] != 0, are given as a
-`pellucid._core.refine.fixed_center_split.ContestedRows`.
+`pellucid._core.refine.node_cuts.ContestedRows`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ With S[c] and W[c] the sum and the weight of the rows of cluster c, the cost of 
 with BSS the between-cluster sum of squares, which is maximised. Each row that goes from the right
 to the left of a threshold moves its part of S and W from its right to its left cluster. Sums are
 taken about an origin, which is 0 for sparse data. Clusters are given as a
-`pellucid._core.refine.moving_center_split.Moments`.
+`pellucid._core.refine.node_cuts.Moments`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A step changes a subtree at random: it regrows the subtree, moves a leaf, draws 
 there are more leaves than clusters, gives a leaf to another cluster. Then it re-optimises all cuts
 of the subtree. With B and B' the values before and after, the step is accepted if
 
-    B' > B - T(s),    T(s) = `_START_TEMPERATURE` * C(start) * (1 - r) * (1 - s),
+    B' > B - T(s),    T(s) = `tuning.START_TEMPERATURE` * C(start) * (1 - r) * (1 - s),
 
 where r is the part of the rounds that is done, and s the part of the work of the round. Accepted
 trees are re-optimised from the root; the best of them is kept. Random numbers have fixed seeds, and
@@ -22,75 +22,62 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any
 
 from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
-from pellucid._core.refine.grouped_tree import GroupedTree
-from pellucid._core.refine.limits import TreeLimits
-from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
-from pellucid._core.refine.row_sample import sample_problem
+from pellucid._core.refine import tuning
+from pellucid._core.refine.local_search_data import LocalSearchData, Workspace
+from pellucid._core.refine.local_search_tree import LocalSearchTree
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
+from pellucid.tree.measures import conditions_per_leaf
 from pellucid.tree.rounding import ThresholdStyle
 
-_N_SEARCHES = 2
-"""Trees from which the search continues at a time."""
-
-_N_ROUNDS = 5
-"""How often trees are regrown from the means of the leaves, and the search restarts."""
-
-_DEPTH_PENALTIES = (0.0, 0.01, 0.03, 0.1)
-"""Depth penalties of the trees that are regrown."""
-
-_LIMITED_PENALTY = 0.1
-"""Depth penalty of a regrown tree of limited depth."""
-
-_START_TEMPERATURE = 0.01
-"""Part of the cost by which a step may raise it at first; it falls from round to round."""
-
-_MAX_DETOUR = 0.03
-"""Part of the cost above which a changed subtree is given up before it is re-optimised fully."""
-
-_STEP_WORK = 2e5
-"""Work of a step outside its loops, in nanoseconds."""
-
-_TIE = 1e-9
-"""Part of B by which trees must differ to count as different."""
-
-_MAX_ROWS = 2**15
-"""Rows up to which a local search uses all of them; their ranks have to fit into 16 bits."""
-
-_MAX_VALUES = 2**19
-"""Rows times columns up to which a local search uses all rows."""
-
-_MIN_ROWS_PER_CLUSTER = 10
-"""Rows of a sample per cluster, without which it is not searched."""
+_Change = Callable[[LocalSearchTree, Random], int | None]
 
 
-def searchable(problem: Problem) -> Problem | None:
-    """The problem itself if it is small enough for a local search, or that of a sample.
+@dataclass(frozen=True)
+class TreeLimits:
+    """Maximal size of a tree; None is no limit.
 
-    None if there is one cluster, or if the columns are so many that a sample would be too small.
+    Attributes
+    ----------
+    n_leaves : int
+    max_depth : int or None
+        Splits on the longest path.
+    max_conditions : int or None
+        Conditions in the longest rule of a leaf, without redundant ones.
     """
-    if problem.n_clusters < 2:
-        return None
-    if is_small(problem):
-        return problem
-    is_enough = _max_rows(problem) >= _MIN_ROWS_PER_CLUSTER * problem.n_clusters
-    return sample_problem(problem, _max_rows(problem)) if is_enough else None
 
+    n_leaves: int
+    max_depth: int | None = None
+    max_conditions: int | None = None
 
-def is_small(problem: Problem) -> bool:
-    """Whether a local search uses all rows."""
-    return problem.n_clusters > 1 and count_rows(problem) <= _max_rows(problem)
+    @property
+    def limits_depth(self) -> bool:
+        """Whether a tree may be too deep."""
+        return self.safe_depth is not None
 
+    @property
+    def safe_depth(self) -> int | None:
+        """Depth up to which every tree is within the limits; a rule has no more conditions."""
+        limits = [limit for limit in (self.max_depth, self.max_conditions) if limit is not None]
+        return min(limits, default=None)
 
-def _max_rows(problem: Problem) -> int:
-    return min(_MAX_ROWS, _MAX_VALUES // problem.n_features)
+    def allows(self, tree: ThresholdTree) -> bool:
+        """Whether a tree is within the limits."""
+        if self.max_conditions is None:
+            return self.allows_sizes(tree.max_depth, 0)
+        return self.allows_sizes(tree.max_depth, int(conditions_per_leaf(tree).max()))
+
+    def allows_sizes(self, depth: int, n_conditions: int) -> bool:
+        """Whether a tree of this depth, and with so long a rule, is within the limits."""
+        is_shallow = self.max_depth is None or depth <= self.max_depth
+        return is_shallow and (self.max_conditions is None or n_conditions <= self.max_conditions)
 
 
 def search_from(
@@ -118,11 +105,11 @@ def search_from(
     """
     data, pool = LocalSearchData(problem), problem.pool
     searches = _best(pool.map(lambda tree: LocalSearch(data, tree, limits), trees))
-    for i in range(_N_ROUNDS):
+    for i in range(tuning.N_ROUNDS):
         searches = _best([*searches, *(other for search in searches for other in search.regrow())])
-        part = work / (_N_ROUNDS * max(len(searches), 1))
+        part = work / (tuning.N_ROUNDS * max(len(searches), 1))
         tasks = [
-            partial(search.run, part, i * _N_SEARCHES + n, i / _N_ROUNDS)
+            partial(search.run, part, i * tuning.N_SEARCHES + n, i / tuning.N_ROUNDS)
             for n, search in enumerate(searches)
         ]
         pool.map(lambda task: task(), tasks)
@@ -131,13 +118,6 @@ def search_from(
 
 class LocalSearch:
     """A local search from one tree.
-
-    Parameters
-    ----------
-    data : LocalSearchData
-    tree : ThresholdTree
-        Start tree.
-    limits : TreeLimits
 
     Attributes
     ----------
@@ -150,9 +130,7 @@ class LocalSearch:
 
     def __init__(self, data: LocalSearchData, tree: ThresholdTree, limits: TreeLimits) -> None:
         self.data, self.limits, self._workspace = data, limits, Workspace(data, limits.n_leaves)
-        self._is_grouped = limits.n_leaves > data.problem.n_clusters
-        kind = GroupedTree if self._is_grouped else LocalSearchTree
-        self.best, self.between_ss = kind(data, self._workspace, tree), -math.inf
+        self.best, self.between_ss = LocalSearchTree(data, self._workspace, tree), -math.inf
         has_leaves = tree.n_leaves >= data.problem.n_clusters
         if has_leaves and self._is_allowed(self.best):
             improved = self.best.copy()
@@ -171,13 +149,15 @@ class LocalSearch:
 
         None with more leaves than clusters: such trees would have to be expanded first.
         """
-        if self._is_grouped or self._regrown_at == self.between_ss:
+        if self.best.is_grouped or self._regrown_at == self.between_ss:
             return []
         self._regrown_at = self.between_ss
         problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
-        criteria = [InducedCost(problem, penalty) for penalty in _DEPTH_PENALTIES]
+        criteria = [InducedCost(problem, penalty) for penalty in tuning.REGROWN_PENALTIES]
         if self.limits.safe_depth is not None:
-            limited = DepthLimitedCost(problem, _LIMITED_PENALTY, self.limits.safe_depth)
+            limited = DepthLimitedCost(
+                problem, tuning.REGROWN_LIMITED_PENALTY, self.limits.safe_depth
+            )
             criteria = [InducedCost(problem), limited]
         trees: list[ThresholdTree] = []
         for criterion in criteria:
@@ -196,7 +176,7 @@ class LocalSearch:
         tree, workspace, random = self.best, self._workspace, Random(seed)
         value, begin = self.between_ss, workspace.work
         cost = self.data.total_ss - value
-        highest = _START_TEMPERATURE * (1 - part)
+        highest = tuning.START_TEMPERATURE * (1 - part)
         tree.update_bounds()
         n_failures, n_neighbours = 0, tree.count_neighbours()
         while (done := (workspace.work - begin) / work) < 1:
@@ -205,14 +185,14 @@ class LocalSearch:
                     self._exhausted_at = self.between_ss
                 return
             n_failures += 1
-            workspace.work += _STEP_WORK
+            workspace.work += tuning.STEP_WORK
             trial, temperature = tree.copy(), highest * cost * (1 - done)
-            found = self._step(trial, random, value, temperature, _MAX_DETOUR * cost)
+            found = self._step(trial, random, value, temperature, tuning.MAX_DETOUR * cost)
             if found is None:
                 continue
             tree, value, n_failures = trial, found, 0
             tree.update_bounds()
-            if value > self.between_ss + _TIE * abs(self.between_ss):
+            if value > self.between_ss + tuning.SEARCH_TIE * abs(self.between_ss):
                 self.best, self.between_ss = tree, value
 
     def _step(
@@ -231,7 +211,7 @@ class LocalSearch:
         if top is None or not self._is_allowed(trial):
             return None
         after = trial.reoptimise(top, value - temperature, value - max_detour)
-        if after <= value - temperature or abs(after - value) <= _TIE * abs(value):
+        if after <= value - temperature or abs(after - value) <= tuning.SEARCH_TIE * abs(value):
             return None
         trial.mark_ancestors(top)
         after = trial.reoptimise(trial.root)
@@ -240,13 +220,9 @@ class LocalSearch:
 
 def change(tree: LocalSearchTree, random: Random) -> int | None:
     """Change a random subtree; its top node, or None if the change is not possible."""
-    changes: list[Callable[[Any, Random], int | None]] = [
-        _regrow_subtree,
-        _move_leaf,
-        _cut_at_random,
-    ]
-    if isinstance(tree, GroupedTree):
-        changes += [_move_leaf, GroupedTree.relabel]
+    changes: list[_Change] = [_regrow_subtree, _move_leaf, _cut_at_random]
+    if tree.is_grouped:
+        changes += [_move_leaf, LocalSearchTree.relabel]
     return random.choice(changes)(tree, random)
 
 
@@ -286,13 +262,7 @@ def _best(searches: list[LocalSearch]) -> list[LocalSearch]:
     """The few best searches that differ, best first."""
     chosen: list[LocalSearch] = []
     for search in sorted(searches, key=lambda search: -search.between_ss):
-        is_new = not chosen or search.between_ss < chosen[-1].between_ss * (1 - _TIE)
-        if is_new and math.isfinite(search.between_ss) and len(chosen) < _N_SEARCHES:
+        is_new = not chosen or search.between_ss < chosen[-1].between_ss * (1 - tuning.SEARCH_TIE)
+        if is_new and math.isfinite(search.between_ss) and len(chosen) < tuning.N_SEARCHES:
             chosen.append(search)
     return chosen
-
-
-def count_rows(problem: Problem) -> float:
-    """Number of rows; a row of integer weight w counts as w rows, as if it were repeated."""
-    weights = problem.weights
-    return float(weights.values.sum()) if weights.are_integers else float(problem.n_samples)

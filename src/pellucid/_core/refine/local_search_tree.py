@@ -1,6 +1,8 @@
-"""Rows and trees of the local search: trees with one leaf per cluster that are re-optimised.
+"""Trees of the local search: any subtree changes, and its cuts are re-optimised.
 
-`pellucid._core.refine.grouped_tree` has those with more leaves than clusters.
+A cluster is a leaf or, with more leaves than clusters, a group of leaves. With S and W the sum and
+the weight of the rows of a cluster, the local search maximises the sum of |S|^2 / W over the
+clusters. A split of a leaf in a group divides its rows between its cluster and another one.
 
 The loops, and the statistics that they maintain, are in `pellucid._core.kernels.local_search`.
 """
@@ -8,152 +10,39 @@ The loops, and the statistics that they maintain, are in `pellucid._core.kernels
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from pellucid._core.criteria.problem import Problem
+from pellucid._core.refine import tuning
+from pellucid._core.refine.local_search_data import LocalSearchData, Workspace
 from pellucid._core.refine.mutable_tree import ArrayTree
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
-if TYPE_CHECKING:
-    from typing import Self
-
-_NOISE = 0.25
-"""Standard deviation of the logarithm of the random factors of gains in the choice of a leaf."""
-
-_BITS = 52
-"""Sums of row statistics have at most this many bits, so they are exact in float64."""
-
-
-class LocalSearchData:
-    """The rows of a problem, about ten bytes per value, also for sparse data.
-
-    Parameters
-    ----------
-    problem : Problem
-
-    Attributes
-    ----------
-    rows : RankedRows
-        Ranks and statistics of the rows, about an origin.
-    values : list of ndarray
-        The different values of each column.
-    total_ss : float
-        Sum of squares of all rows about the origin, in squared units.
-    unit : float
-        Unit of the values.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        from pellucid._core.kernels.local_search import RankedRows
-
-        self.problem, weights = problem, problem.weights
-        X = problem.data.rows
-        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-        all_ranks, codes = np.empty(X.shape, dtype=np.uint16), np.empty(X.shape, dtype=np.uint8)
-        self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]
-
-        def rank_column(j: int) -> None:
-            self.values[j], ranks = np.unique(X[:, j], return_inverse=True)
-            all_ranks[:, j] = ranks
-            codes[:, j] = _coarse_codes(ranks, weights.values, len(self.values[j]))
-
-        problem.pool.map(rank_column, range(X.shape[1]))
-        # A mean of the rows would depend on their order, and on rows being repeated or weighted.
-        # Centers may be far from the rows, so that sums about them would lose digits.
-        ends = np.array([(values[0], values[-1]) for values in self.values]).T
-        self._origin = np.clip(problem.centers.mean(axis=0), *ends)
-        X, weight = X - self._origin, weights.values[:, None]
-        self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
-        # A row of integer weight w must be the same as w rows, to the bit.
-        copies = weights.values if weights.are_integers else np.ones(len(X))
-        X = np.rint(weight / copies[:, None] * X / self.unit)
-        square = np.einsum("ij,ij->i", X, X) * copies / weights.values
-        square_unit = _unit((copies * square).sum())
-        statistics = np.empty((X.shape[0], X.shape[1] + 2))
-        statistics[:, :-2] = copies[:, None] * X
-        statistics[:, -2] = weights.units / weights.units_per_weight
-        statistics[:, -1] = copies * np.rint(square / square_unit) * square_unit
-        self.rows = RankedRows(all_ranks, codes, statistics)
-        self.total_ss = float(statistics[:, -1].sum())
-
-    def cut_value(self, feature: int, rank: int) -> float:
-        """A number between the values of a column up to a rank and those above."""
-        values = self.values[feature]
-        if not 0 <= rank < len(values) - 1:
-            return -math.inf if rank < 0 else math.inf
-        return choose_threshold(float(values[rank]), float(values[rank + 1]), "midpoint")
-
-    def with_centers(self, sums: np.ndarray) -> Problem:
-        """The problem of explaining other centers, given as sums of row statistics."""
-        centers, data = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1], self.problem.data
-        return Problem(data, centers, data.nearest(centers))
-
-
-def _unit(total: float) -> float:
-    """The least power of two of which a total has at most 2**`_BITS`."""
-    return float(2.0 ** (np.frexp(total)[1] - _BITS)) if total > 0 else 1.0
-
-
-def _coarse_codes(ranks: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:
-    """Ranks in at most `N_CODES` steps of about the same weight."""
-    from pellucid._core.kernels.local_search import N_CODES
-
-    if n_ranks <= N_CODES:
-        return ranks
-    ends = np.cumsum(np.bincount(ranks, weights=weight))
-    return np.minimum(ends * (N_CODES / ends[-1]), N_CODES - 1)[ranks]
-
-
-class Workspace:
-    """Scratch of the loops, and the work that they have done.
-
-    Attributes
-    ----------
-    scratch, buffers, coarse : ndarray
-        As `pellucid._core.kernels.local_search.reoptimise` needs them.
-    work : float
-        About the nanoseconds spent, computed from the sizes of what was done.
-    """
-
-    def __init__(self, data: LocalSearchData, n_leaves: int) -> None:
-        from pellucid._core.kernels.local_search import N_CODES
-
-        n_rows, n_values = data.rows.statistics.shape
-        self.scratch = np.empty((10, max(n_rows, 2 * n_leaves, 257)), dtype=np.int32)
-        self.buffers = np.empty((3, 2 * n_leaves - 1, n_values))
-        self.coarse = np.empty((n_values - 2, N_CODES + 1, 2))
-        self.work = 0.0
-
 
 class LocalSearchTree(ArrayTree):
-    """A tree with one leaf per cluster over the rows of the local search.
-
-    Parameters
-    ----------
-    data : LocalSearchData
-    workspace : Workspace
-    tree : ThresholdTree
+    """A tree over the rows of the local search.
 
     Attributes
     ----------
     arrays : TreeArrays
+    is_grouped : bool
+        Whether the tree may have more leaves than clusters. Then `arrays.group` has the cluster of
+        each leaf; otherwise every leaf is a group of its own.
+    n_exact_columns : int
+        Columns that are searched at every rank for one cut.
     """
-
-    n_exact_columns = 4
-    """Columns that are searched at every rank for one cut."""
 
     def __init__(self, data: LocalSearchData, workspace: Workspace, tree: ThresholdTree) -> None:
         n_nodes, (n_rows, n_values) = workspace.buffers.shape[1], data.rows.statistics.shape
-        self.data, self.workspace = data, workspace
-        self._all_nodes: list[int] | None = None
-        self._all_leaves: list[int] | None = None
+        self.data, self.workspace, n_clusters = data, workspace, data.problem.n_clusters
+        self.is_grouped = n_nodes > 2 * n_clusters - 1
+        self.n_exact_columns = tuning.N_EXACT_COLUMNS
         self._set_arrays(
             np.full((9, n_nodes), LEAF, dtype=np.int64),
             np.arange(n_rows, dtype=np.int32),
@@ -162,6 +51,11 @@ class LocalSearchTree(ArrayTree):
         )
         arrays, given = self.arrays, slice(tree.node_count)
         arrays.group[:] = np.arange(n_nodes)
+        if self.is_grouped:
+            self.n_exact_columns = tuning.N_EXACT_COLUMNS_OF_GROUPS
+            arrays.group[:] = 0
+            arrays.group[given] = np.where(tree.is_leaf, tree.cluster, 0)
+            self._bounds = np.zeros((n_nodes, n_clusters))
         arrays.feature[given] = tree.feature
         arrays.left[given], arrays.right[given] = tree.children_left, tree.children_right
         for i in np.flatnonzero(~tree.is_leaf):
@@ -179,31 +73,13 @@ class LocalSearchTree(ArrayTree):
         self.arrays = TreeArrays._make([*nodes, rows, sums, *scores])
         self.left, self.right = self.arrays.left, self.arrays.right
 
-    def _set_children(self, node: int, left: int, right: int) -> None:
-        self.left[node], self.right[node] = left, right
-        self._all_nodes = self._all_leaves = None
-
-    def preorder(self, start: int | None = None) -> list[int]:
-        """Nodes from `start` (the root) down; those of the whole tree are stored."""
-        if start is not None and start != self.root:
-            return super().preorder(start)
-        if self._all_nodes is None:
-            self._all_nodes = super().preorder()
-        return self._all_nodes
-
-    def leaves(self, start: int | None = None) -> list[int]:
-        """Leaves from `start` (the root) down; those of the whole tree are stored."""
-        if start is not None and start != self.root:
-            return super().leaves(start)
-        if self._all_leaves is None:
-            self._all_leaves = super().leaves()
-        return self._all_leaves
-
-    def copy(self) -> Self:
+    def copy(self) -> LocalSearchTree:
         """A tree that can be changed without changing this one."""
-        other = object.__new__(type(self))
+        other = object.__new__(LocalSearchTree)
         other.__dict__.update(self.__dict__)
         other._set_arrays(*(block.copy() for block in self._blocks))
+        if self.is_grouped:
+            other._bounds = self._bounds.copy()
         return other
 
     def parent(self, node: int) -> int:
@@ -265,36 +141,90 @@ class LocalSearchTree(ArrayTree):
         """Set the cut of a node; `route` is left to the caller."""
         self.arrays.feature[node], self.arrays.rank[node] = feature, rank
 
+    def split_one(self, leaves: list[int], random: Random) -> int | None:
+        """Split one of some leaves, drawn by what it gains; the leaf, or None if none gains."""
+        if self.is_grouped:
+            return self._split_group(leaves, random)
+        gains = [self.split_gain(leaf) * random.lognormvariate(0, tuning.NOISE) for leaf in leaves]
+        if max(gains, default=0.0) <= 0:
+            return None
+        best = leaves[gains.index(max(gains))]
+        self.add_children(best)
+        self.route(best)
+        return best
+
     def split_gain(self, leaf: int) -> float:
-        """Rise of BSS by the best split of a leaf."""
+        """Rise of BSS by the best split of a leaf that is a group of its own."""
         gain = self.arrays.split_gain.item(leaf)
         if gain < 0:
             gain = self.arrays.split_gain[leaf] = self.reoptimise(leaf)
         return gain
 
-    def split_one(self, leaves: list[int], random: Random) -> int | None:
-        """Split the leaf of largest gain times a random factor; the leaf, or None if none gains."""
-        gains = [self.split_gain(leaf) * random.lognormvariate(0, _NOISE) for leaf in leaves]
-        if max(gains, default=0.0) <= 0:
-            return None
-        best = leaves[gains.index(max(gains))]
-        self._add_children(best)
-        self.route(best)
-        return best
+    def _split_group(self, leaves: list[int], random: Random) -> int | None:
+        """Split a leaf between its cluster and another one.
 
-    def _add_children(self, leaf: int) -> tuple[int, int]:
-        left, right = self.two_unused()
-        self._set_children(leaf, left, right)
-        self._set_children(left, LEAF, LEAF)
-        self._set_children(right, LEAF, LEAF)
-        return left, right
+        Leaf and cluster are drawn with probabilities that grow with their bounds. The other cluster
+        is on a random side.
+        """
+        place = _draw(self.gain_bounds(leaves), random)
+        if place is None:
+            return None
+        (at, other), is_left = place, random.random() < 0.5
+        leaf = leaves[at]
+        own = self.arrays.group.item(leaf)
+        children = self.add_children(leaf)
+        self.arrays.group[list(children)] = (other, own) if is_left else (own, other)
+        self.set_cut(leaf, 0, -1 if is_left else len(self.data.values[0]))
+        self.route(leaf)
+        self.reoptimise(leaf)
+        return leaf
 
     def update_bounds(self) -> None:
-        """Nothing to do: only trees with more leaves than clusters have bounds."""
+        """Compute all bounds of splits of groups from the current means."""
+        if self.is_grouped:
+            self.arrays.split_gain[:] = -1
+            self.gain_bounds(self.leaves())
+
+    def gain_bounds(self, leaves: list[int]) -> np.ndarray:
+        """How much the cost falls if each row of a leaf may choose another cluster.
+
+        An upper bound of what a split gains with fixed centers. Leaves whose rows have not changed
+        since the latest accepted step keep their bounds.
+        """
+        from pellucid._core.kernels.local_search import fill_gain_bounds
+
+        if (self.arrays.split_gain[leaves] < 0).any():
+            statistics, space = self.data.rows.statistics, self.workspace
+            by_weight = self.data.problem.weights.are_integers
+            space.work += fill_gain_bounds(
+                statistics, *self._blocks, by_weight, self._bounds, space.buffers
+            )
+        return self._bounds[leaves]
+
+    def relabel(self, random: Random) -> int | None:
+        """Give a random leaf to another cluster; its parent, or None if no row is nearer to one."""
+        leaf = random.choice(self.leaves())
+        place = _draw(self.gain_bounds([leaf]), random)
+        if place is None:
+            return None
+        self.arrays.group[leaf], self.arrays.split_gain[leaf] = place[1], -1
+        self.mark_ancestors(leaf)
+        return self.parent(leaf)
 
     def removable(self) -> list[int]:
-        """The leaves of which one is removed before another one is split."""
-        return self.leaves()
+        """The leaves of which one is removed before another one is split.
+
+        With groups, none if the tree may have another leaf; otherwise the empty leaves if there are
+        any, or those whose clusters have other leaves.
+        """
+        leaves, group = self.leaves(), self.arrays.group
+        if not self.is_grouped:
+            return leaves
+        if 2 * len(leaves) - 1 < len(self.left):
+            return []
+        empty = [leaf for leaf in leaves if not len(self.node_rows(leaf))]
+        n_leaves = Counter(group[leaves].tolist())
+        return empty or [leaf for leaf in leaves if n_leaves[group.item(leaf)] > 1]
 
     def cut_at_quantile(self, node: int, feature: int, quantile: float) -> None:
         """Split a node at a weighted quantile of a column."""
@@ -306,9 +236,12 @@ class LocalSearchTree(ArrayTree):
         self.route(node)
 
     def collapse(self, top: int) -> None:
-        """Make a node a leaf."""
+        """Make a node a leaf; with groups, of the cluster that has most weight there."""
+        if self.is_grouped:
+            leaves, arrays = self.leaves(top), self.arrays
+            arrays.group[top] = np.bincount(arrays.group[leaves], arrays.sums[leaves, -2]).argmax()
         self.arrays.end[self.preorder(top)[1:]] = 0
-        self._set_children(top, LEAF, LEAF)
+        self.set_children(top)
         self.route(top)
 
     def remove_leaf(self, leaf: int) -> int:
@@ -316,9 +249,11 @@ class LocalSearchTree(ArrayTree):
         arrays, top = self.arrays, self.parent(leaf)
         left, right = self.children(top)
         sibling = left + right - leaf
+        if self.is_grouped:
+            arrays.group[top] = arrays.group[sibling]
         arrays.end[[left, right]] = 0
         self.set_cut(top, arrays.feature.item(sibling), arrays.rank.item(sibling))
-        self._set_children(top, *self.children(sibling))
+        self.set_children(top, *self.children(sibling))
         self.route(top)
         self.mark_ancestors(top)
         return top
@@ -369,3 +304,14 @@ class LocalSearchTree(ArrayTree):
         for number, group in leaves:
             builder.set_cluster(number, cluster[group])
         return builder.build()
+
+
+def _draw(bounds: np.ndarray, random: Random) -> tuple[int, int] | None:
+    """Row and column of an entry, drawn in proportion to a power; None if all entries are 0."""
+    largest = bounds.max()
+    if largest <= 0:
+        return None
+    # Rounded, since sums in floating point depend on the order of the rows.
+    ends = (np.rint(bounds.ravel() * (tuning.BOUND_STEPS / largest)) ** tuning.BOUND_POWER).cumsum()
+    place = int(np.searchsorted(ends, random.random() * ends[-1], "right"))
+    return divmod(min(place, len(ends) - 1), bounds.shape[1])

@@ -22,17 +22,34 @@ class ArrayTree:
     ----------
     root : int
     left, right : ndarray of int
-        Children of each node; -1 for a leaf.
+        Children of each node; -1 for a leaf. Changed by `set_children` only.
     """
 
     root = 0
     left: np.ndarray
     right: np.ndarray
+    _all_nodes: list[int] | None = None
+    _all_leaves: list[int] | None = None
+
+    def set_children(self, node: int, left: int = LEAF, right: int = LEAF) -> None:
+        """Give a node other children; without any it becomes a leaf."""
+        self.left[node], self.right[node] = left, right
+        self._all_nodes = self._all_leaves = None
 
     def preorder(self, start: int | None = None) -> list[int]:
-        """Nodes from `start` (the root) down, parents before children, left before right."""
+        """Nodes from `start` (the root) down, parents before children, left before right.
+
+        Those of the whole tree are stored and must not be changed.
+        """
+        if start is not None and start != self.root:
+            return self._nodes_from(start)
+        if self._all_nodes is None:
+            self._all_nodes = self._nodes_from(self.root)
+        return self._all_nodes
+
+    def _nodes_from(self, start: int) -> list[int]:
         left, right = self.left.tolist(), self.right.tolist()
-        order, stack = [], [self.root if start is None else start]
+        order, stack = [], [start]
         while stack:
             node = stack.pop()
             order.append(node)
@@ -49,17 +66,25 @@ class ArrayTree:
         return [node for node in self.preorder() if not self.is_leaf(node)]
 
     def leaves(self, start: int | None = None) -> list[int]:
-        """Leaves from `start` (the root) down, from left to right."""
-        return [node for node in self.preorder(start) if self.is_leaf(node)]
+        """Leaves from `start` (the root) down, from left to right; stored as `preorder` is."""
+        if start is not None and start != self.root:
+            return [node for node in self.preorder(start) if self.is_leaf(node)]
+        if self._all_leaves is None:
+            self._all_leaves = [node for node in self.preorder() if self.is_leaf(node)]
+        return self._all_leaves
 
     def children(self, node: int) -> tuple[int, int]:
         """Left and right child."""
         return self.left.item(node), self.right.item(node)
 
-    def two_unused(self) -> list[int]:
-        """Two nodes that are not part of the tree."""
+    def add_children(self, leaf: int) -> tuple[int, int]:
+        """Give a leaf two children, nodes that were not part of the tree; return them."""
         used = set(self.preorder())
-        return [node for node in range(len(self.left)) if node not in used][:2]
+        left, right = [node for node in range(len(self.left)) if node not in used][:2]
+        self.set_children(leaf, left, right)
+        self.set_children(left)
+        self.set_children(right)
+        return left, right
 
 
 class MutableTree(ArrayTree):
@@ -68,14 +93,7 @@ class MutableTree(ArrayTree):
     A node keeps its number as long as it is part of the tree. While the tree is changed, thresholds
     are the midpoints of their intervals, so that the result does not depend on `threshold_style`.
 
-    Parameters
-    ----------
-    tree : ThresholdTree
-    problem : Problem
-    threshold_style : {"round", "midpoint", "data"}
-        Which number of an interval becomes the threshold of the final tree.
-    n_leaves : int
-        Maximal number of leaves.
+    The final tree has thresholds of a style, and at most `n_leaves` leaves.
 
     Attributes
     ----------
@@ -177,14 +195,12 @@ class MutableTree(ArrayTree):
 
     def split(self, leaf: int, feature: int, threshold: float) -> tuple[int, int]:
         """Split a leaf; both new leaves have its cluster. Call `update_all` afterwards."""
-        left, right = self.two_unused()
-        self.left[leaf], self.right[leaf] = left, right
-        for child in (left, right):
-            self.left[child] = self.right[child] = self.feature[child] = LEAF
-            self.cluster[child] = self.cluster[leaf]
+        children = self.add_children(leaf)
+        for child in children:
+            self.feature[child], self.cluster[child] = LEAF, self.cluster[leaf]
         self.cluster[leaf] = LEAF
         self.cut(leaf, feature, threshold)
-        return left, right
+        return children
 
     def replace(self, node: int, child: int) -> None:
         """Replace a node by one of its children. Call `update_all` afterwards."""
@@ -193,7 +209,7 @@ class MutableTree(ArrayTree):
         else:
             for side in (self.left, self.right):
                 side[side == node] = child
-        self.left[node] = self.right[node] = LEAF
+        self.set_children(node)
         self._is_changed[child] = True
 
     def to_tree(self) -> tuple[ThresholdTree, np.ndarray]:

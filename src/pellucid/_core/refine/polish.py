@@ -6,9 +6,9 @@ With S and W the sum and the weight of the rows of a cluster,
 
 A round takes the first of these steps that changes anything, and moves the centers to the means:
 
-1. the best cut of each node for fixed centers (`polish_steps`), until the cost hardly falls;
+1. the best cut of each node for fixed centers, until the cost hardly falls;
 2. other clusters of leaves, then the best cut of each node for centers that move along;
-3. remove a useless subtree, then add splits while leaves are left (`structure_steps`).
+3. remove a useless subtree, then add splits while leaves are left.
 
 A round is accepted if the exact cost falls. Deep polish continues from there with swaps: remove a
 leaf, add a split elsewhere, polish, and accept if the cost is lower than before.
@@ -25,37 +25,22 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.refine.moving_center_split import DEFAULT_LIMITS, SweepLimits
+from pellucid._core.refine import tuning
 from pellucid._core.refine.mutable_tree import MutableTree
 from pellucid._core.refine.polish_state import PolishState
 from pellucid._core.refine.polish_steps import (
+    add_splits,
     improve_cuts_with_fixed_centers,
     improve_cuts_with_moving_centers,
+    prune,
     relabel_leaves,
+    remove_useless,
+    swap,
 )
-from pellucid._core.refine.structure_steps import add_splits, prune, remove_useless, swap
+from pellucid._core.refine.tuning import DEFAULT_LIMITS, ROUNDS, SweepLimits
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
-
-ROUNDS = 100
-"""Default maximal number of rounds; few trees need as many as 20."""
-
-_N_SWAP_TRIES = 10
-"""Swaps that are tried before deep polish ends."""
-
-_GIVE_UP_FACTOR = 4
-"""A swap stops if the cost exceeds its goal by more than this multiple of its latest decrease."""
-
-
-_FAR = 2.0**10
-"""Squares about 0 relative to squares about the mean, above which sums about 0 lose digits."""
-
-_SMALL = 2**15
-"""Number of values up to which sparse rows are polished as dense ones, bit for bit."""
-
-_MAX_DENSE = 2**26
-"""Number of values up to which sparse rows that are far from 0 are polished as dense ones."""
 
 
 class Polished(NamedTuple):
@@ -130,7 +115,7 @@ def polish_tree(
     _improve(state, rounds, tol, record)
     while deep and state.cost > 0 and len(history) <= rounds:
         improve = partial(_improve, rounds=rounds, tol=tol, goal=state.cost)
-        better = swap(state, improve, _N_SWAP_TRIES)
+        better = swap(state, improve, tuning.N_SWAP_TRIES)
         if better is None:
             break
         state = better
@@ -146,18 +131,18 @@ def _is_about_mean(problem: Problem) -> bool:
     Sums about 0 lose digits if the rows are far from 0, relative to their differences.
     """
     data, (n_samples, n_features) = problem.data, problem.X.shape
-    if n_samples * n_features <= _SMALL:
+    if n_samples * n_features <= tuning.SMALL:
         return True
     one_group = np.zeros(n_samples, dtype=np.intp)
     mean = data.group_centers(one_group, 1)
-    return _FAR * data.cost(one_group, mean) < data.cost(one_group, np.zeros_like(mean))
+    return tuning.FAR * data.cost(one_group, mean) < data.cost(one_group, np.zeros_like(mean))
 
 
 def _dense(problem: Problem) -> Problem:
     """The same problem with dense rows, if they fit."""
     X = problem.X
     size = X.shape[0] * X.shape[1]
-    if not sparse.issparse(X) or (size > _MAX_DENSE and size > 2 * X.nnz):
+    if not sparse.issparse(X) or (size > tuning.MAX_DENSE and size > 2 * X.nnz):
         return problem
     rows = X.toarray().astype(np.float64, copy=False)
     data = type(problem.data)(rows, problem.weights, problem.pool)
@@ -184,7 +169,7 @@ def _improve(
         if is_small and cuts_are_done:
             break
         cuts_are_done = is_small
-        if goal is not None and kind != "cuts" and state.cost - goal > _GIVE_UP_FACTOR * fall:
+        if goal is not None and kind != "cuts" and state.cost - goal > tuning.GIVE_UP_FACTOR * fall:
             break
 
 

@@ -11,34 +11,15 @@ from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.group_sums import group_means
-from pellucid._core.refine.moving_center_split import Moments, MovingRows, SweepLimits
+from pellucid._core.refine import tuning
 from pellucid._core.refine.mutable_tree import MutableTree
-
-_MIN_FALL = Fraction(1, 2**40)
-"""Part by which the cost must fall for a change to count: more than rounding can cause."""
-
-_MIN_GAIN = 1e-9
-"""The same for gains in floating point, which only select candidates."""
-
-_TIE = 1e-11
-"""Part of the cost by which two such gains must differ to count as different."""
-
-_ROUNDING = 2.0**-44
-"""Part of the sum of squares about the origin that rounding can change in such a gain."""
+from pellucid._core.refine.node_cuts import Moments, MovingRows
 
 
 class PolishState:
-    """A tree that is polished.
+    """A tree that is polished, with at most `n_leaves` leaves.
 
-    Parameters
-    ----------
-    tree : MutableTree
-    problem : Problem
-    n_leaves : int
-        Maximal number of leaves.
-    limits : SweepLimits
-    is_about_mean : bool
-        Whether sums are taken about the mean if the rows are dense; otherwise about 0.
+    Sums of dense rows are taken about the mean if `is_about_mean`, all others about 0.
 
     Attributes
     ----------
@@ -57,7 +38,7 @@ class PolishState:
         tree: MutableTree,
         problem: Problem,
         n_leaves: int,
-        limits: SweepLimits,
+        limits: tuning.SweepLimits,
         *,
         is_about_mean: bool,
     ) -> None:
@@ -78,7 +59,7 @@ class PolishState:
         if is_about_mean and not sparse.issparse(problem.X):
             self.origin = np.average(self.centers, axis=0, weights=self.moments().weights)
         # The sum of squares about the origin is the same for all clusterings.
-        self._rounding = _ROUNDING * (float(self.cost) + self.moments().between_ss())
+        self._rounding = tuning.ROUNDING * (float(self.cost) + self.moments().between_ss())
         self.cache: dict[bytes, Any] = {}
 
     def copy(self) -> PolishState:
@@ -95,12 +76,12 @@ class PolishState:
     @property
     def min_gain(self) -> float:
         """The least gain of a change that is made."""
-        return max(_MIN_GAIN * float(self.cost), 4 * self._rounding)
+        return max(tuning.MIN_GAIN * float(self.cost), 4 * self._rounding)
 
     @property
     def tie(self) -> float:
         """Gains that differ by less are equal."""
-        return max(_TIE * float(self.cost), self._rounding)
+        return max(tuning.GAIN_TIE * float(self.cost), self._rounding)
 
     def ranks(self, gains: np.ndarray) -> np.ndarray:
         """Rank of each gain, 0 for the largest; ties, in which rounding errors differ, share one.
@@ -130,7 +111,7 @@ class PolishState:
 
     def is_cheaper_than(self, other: PolishState) -> bool:
         """Whether the cost is lower by more than rounding can cause."""
-        return self.cost < other.cost * (1 - _MIN_FALL)
+        return self.cost < other.cost * (1 - tuning.MIN_FALL)
 
     def has_rows(self) -> np.ndarray:
         """Whether each cluster has rows."""

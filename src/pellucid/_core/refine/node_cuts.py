@@ -1,4 +1,8 @@
-"""The cut of least k-means cost if all centers are the means of the clusters after the cut."""
+"""The best cut of a node for fixed centers, and for centers that move with the rows.
+
+With fixed centers the cost of each row on either side is known, and the least sum is found. With
+moving centers all centers are the means of the clusters after the cut.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,139 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.column_search import Split, search_columns
+from pellucid._core.criteria.partition import split_rows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import stable_argsort
+from pellucid._core.kernels import INFINITE_COST
+from pellucid._core.refine.tuning import DEFAULT_LIMITS, SweepLimits
 
 
-class SweepLimits(NamedTuple):
-    """How much of a node is searched for one cut."""
+class ContestedRows(NamedTuple):
+    """Rows of a node whose cost on the left of a cut differs from that on the right.
 
-    work: int = 2**27  # rows times columns times columns
-    min_features: int = 4  # columns that are searched however many rows there are
-    max_rows: int = 2**15  # rows above which a cut is searched on a sample
-    n_sampled: int = 2**14  # rows of the sample
+    Attributes
+    ----------
+    rows : ndarray of int32
+        Row numbers, ascending.
+    difference : ndarray of int64
+        Cost on the left minus cost on the right; never 0.
+    negative, positive : int
+        Sums of the negative and of the positive differences.
+    """
+
+    rows: np.ndarray
+    difference: np.ndarray
+    negative: int
+    positive: int
 
 
-DEFAULT_LIMITS = SweepLimits()
+def contested_rows(
+    rows: np.ndarray, left: np.ndarray, right: np.ndarray, cluster: np.ndarray, costs: np.ndarray
+) -> ContestedRows:
+    """Those of the rows of a node whose cost depends on the side.
+
+    `left` and `right` have the leaf that each row of the data would reach on either side, `cluster`
+    has the cluster of each leaf, and `costs` that of each row in each cluster.
+    """
+    from pellucid._core.kernels.fixed_center_split import find_contested
+
+    found, difference = np.empty_like(rows), np.empty(len(rows), dtype=np.int64)
+    n, negative, positive = find_contested(rows, left, right, cluster, costs, found, difference)
+    return ContestedRows(found[:n], difference[:n], negative, positive)
+
+
+class FixedCenterSearch:
+    """The search for the cut with the least sum of differences on its left."""
+
+    def __init__(self, problem: Problem, contested: ContestedRows) -> None:
+        self.problem, self.contested = problem, contested
+        self._features = np.arange(problem.n_features)
+
+    def best(self, goal: int) -> Split | None:
+        """The best cut below a goal, with contested rows on both sides.
+
+        Its threshold is the value of a contested row, so that the cut of other rows does not depend
+        on where edges of bins are.
+        """
+        size = len(self.contested.rows)
+        if size < 2:
+            return None
+        cuts = search_columns(
+            self.problem, self._features, size, self._scan, self._refine, INFINITE_COST, goal=goal
+        )
+        if not cuts:
+            return None
+        best = cuts[0]
+        rows = split_rows(self.problem, self.contested.rows, best.feature, best.threshold)
+        return best._replace(threshold=rows.low)
+
+    def best_features(self, number: int) -> np.ndarray:
+        """The columns with the best cuts, ascending; they do not depend on edges of bins."""
+        problem, features = self.problem, self._features
+        if number >= len(features):
+            return features
+        found = np.full((len(features), 1, 3), INFINITE_COST)
+        blocks = problem.feature_blocks(features, len(self.contested.rows))
+        problem.pool.map(lambda block: self._scan(block, found), blocks)
+        limit = np.sort(found[:, 0, 0])[number - 1]
+        promising = np.flatnonzero(np.minimum(found[:, 0, 0], found[:, 0, 2]) <= limit)
+        refined = problem.pool.map(lambda j: self._refine(j, limit), promising.tolist())
+        least = [cuts[0, 0] for cuts in refined]
+        return np.sort(promising[np.argsort(least, kind="stable")[:number]])
+
+    def _scan(self, block: np.ndarray, found: np.ndarray) -> None:
+        from pellucid._core.kernels.fixed_center_split import scan_dense, scan_sparse
+
+        bins, contested = self.problem.bins, self.contested
+        if not bins.is_sparse:
+            width = bins.inside.shape[1]
+            scan_dense(
+                block, bins.codes, bins.n_edges, bins.inside, *contested,
+                np.zeros((2 * len(block), width, 2), dtype=np.int64),
+                np.empty(width, dtype=bool), found[:, 0],
+            )  # fmt: skip
+            return
+        scan_sparse(
+            features=block,
+            codes=bins.codes[0],
+            indices=bins.indices,
+            indptr=bins.indptr,
+            zero_code=bins.zero_code,
+            n_edges=bins.n_edges,
+            inside=bins.inside,
+            difference=self._difference_of_all,
+            negative=contested.negative,
+            positive=contested.positive,
+            found=found[:, 0],
+        )
+
+    @cached_property
+    def _difference_of_all(self) -> np.ndarray:
+        """Difference of every row of the data; 0 for those that are not contested."""
+        difference = np.zeros(self.problem.n_samples, dtype=np.int64)
+        difference[self.contested.rows] = self.contested.difference
+        return difference
+
+    def _refine(self, feature: int, limit: float) -> np.ndarray:
+        from pellucid._core.kernels.fixed_center_split import open_bins, sweep_bins
+
+        problem, contested, bins = self.problem, self.contested, self.problem.bins
+        codes, n_codes = bins.dense_column(feature, problem.n_samples), bins.n_edges[feature] + 1
+        at_edge = np.empty(n_codes, dtype=np.int64)
+        positions = np.empty(len(contested.rows) + 1, dtype=np.int32)
+        sums, wanted = np.zeros((1, n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=bool)
+        edge, n = open_bins(
+            feature, codes, n_codes, bins.inside, contested, limit, sums, wanted, at_edge, positions
+        )
+        positions = positions[:n]
+        values = problem.values(feature, contested.rows[positions])
+        order = np.argsort(values, kind="stable")
+        least, threshold = sweep_bins(order, values, positions, codes, contested, at_edge)
+        at_best_edge = int(at_edge[edge]) if edge >= 0 else INFINITE_COST
+        # Objects, since integers of this size do not fit into floats.
+        best = min((at_best_edge, bins.edges[feature, edge]), (int(least), threshold))
+        return np.array([best], dtype=object)
 
 
 class Moments(NamedTuple):
@@ -180,20 +302,9 @@ def best_moving_cut(
 ) -> tuple[Split, Moments] | None:
     """The cut of largest BSS, which is its gain, and the moments after the cut.
 
-    With very many rows, the best cut of a sample.
-
-    Parameters
-    ----------
-    moving : MovingRows
-    base : Moments
-        Moments of the clusters if all rows are on the right.
-    wanted : ndarray of bool
-        Clusters that must not lose all rows.
-    features : ndarray of int
-        Columns to search, ascending.
-    tolerance : float
-        Values of BSS that differ by less are equal; ties go to the lowest feature, then to the
-        lowest threshold.
+    With very many rows, the best cut of a sample. `base` has the moments if all rows are on the
+    right; `wanted` clusters must not lose all rows; `features` are ascending. Values of BSS that
+    differ by less than `tolerance` are equal: ties go to the lowest feature, then threshold.
     """
     searched, moments = moving, base
     if moving.size > moving.limits.max_rows:

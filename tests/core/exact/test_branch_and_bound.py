@@ -17,9 +17,13 @@ from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, OptimalTree
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
-from pellucid._core.exact.branch_and_bound import BranchAndBound
-from pellucid._core.exact.optimal import grow_cuts, grow_optimally, objective_costs
-from pellucid._core.exact.subproblem_table import SearchSettings, SubproblemTable
+from pellucid._core.exact.branch_and_bound import (
+    BranchAndBound,
+    grow_cuts,
+    grow_optimally,
+    objective_costs,
+)
+from pellucid._core.exact.subproblem import SearchSettings, SubproblemTable
 from pellucid._utils.progress import Progress
 
 OBJECTIVES = ["mistakes", "surrogate"]

@@ -1,0 +1,198 @@
+"""Rows of the local search: those of a problem, or of a sample that depends on the values alone.
+
+In a sample, every row has a hash of its values and its label. The different rows of least hash are
+chosen, each with the weight of all its copies. So the sample depends neither on the order of the
+rows nor on their storage, and a row of integer weight w is the same as w rows.
+
+The loops, and the statistics that they maintain, are in `pellucid._core.kernels.local_search`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.refine import tuning
+from pellucid._utils.arrays import mixed
+from pellucid.tree.rounding import choose_threshold
+
+_BITS = 52
+"""Sums of row statistics have at most this many bits, so they are exact in float64."""
+
+
+def searchable(problem: Problem) -> Problem | None:
+    """The problem itself if it is small enough for a local search, or that of a sample.
+
+    None if there is one cluster, or if the columns are so many that a sample would be too small.
+    """
+    if problem.n_clusters < 2:
+        return None
+    if is_small(problem):
+        return problem
+    is_enough = _max_rows(problem) >= tuning.MIN_ROWS_PER_CLUSTER * problem.n_clusters
+    return sample_problem(problem, _max_rows(problem)) if is_enough else None
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether a local search uses all rows."""
+    return problem.n_clusters > 1 and count_rows(problem) <= _max_rows(problem)
+
+
+def _max_rows(problem: Problem) -> int:
+    return min(tuning.MAX_ROWS, tuning.MAX_VALUES // problem.n_features)
+
+
+def count_rows(problem: Problem) -> float:
+    """Number of rows; a row of integer weight w counts as w rows, as if it were repeated."""
+    weights = problem.weights
+    return float(weights.values.sum()) if weights.are_integers else float(problem.n_samples)
+
+
+def sample_problem(problem: Problem, max_rows: int) -> Problem:
+    """The same problem for at most `max_rows` different rows."""
+    hashes, rows, copy_of = np.unique(row_hashes(problem), return_index=True, return_inverse=True)
+    weights, n = problem.weights, min(max_rows, len(hashes))
+    # Sums of integers do not depend on the order of the rows.
+    units = np.zeros(len(hashes), dtype=np.int64)
+    np.add.at(units, copy_of, weights.units)
+    units, rows = units[:n], rows[:n]
+    values = units / weights.units_per_weight
+    are_ones = weights.are_integers and bool((units == 1).all())
+    weights = replace(weights, units=units, values=values, are_ones=are_ones)
+    data = problem.data
+    X = data.rows[rows]
+    X = X.tocsc() if sparse.issparse(X) else X
+    sample = Dataset(X, weights, data.pool)
+    labels = problem.labels[rows]
+    return Problem(sample, problem.centers, labels, unit_from_labels=problem.unit_from_labels)
+
+
+def row_hashes(problem: Problem) -> np.ndarray:
+    """Hash of the values and the label of each row: (n_samples,), uint64.
+
+    Zeros add nothing, so that sparse and dense rows have the same hash.
+    """
+    X, found = problem.X, mixed(problem.labels.astype(np.uint64))
+
+    def add(block: tuple[int, int]) -> np.ndarray:
+        total = np.zeros(len(found), dtype=np.uint64)
+        for j in range(*block):
+            rows, values = _nonzeros(X, j)
+            total[rows] += mixed(values.view(np.uint64) ^ mixed(np.array([j], dtype=np.uint64)))
+        return total
+
+    return mixed(sum(problem.pool.map(add, problem.pool.blocks(X.shape[1], 1)), found))
+
+
+def _nonzeros(X: Any, feature: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and values of a column that are not 0, as float64."""
+    if sparse.issparse(X):
+        part = slice(X.indptr[feature], X.indptr[feature + 1])
+        rows, values = X.indices[part], X.data[part]
+    else:
+        rows, values = np.arange(X.shape[0]), X[:, feature]
+    kept = values.nonzero()[0]
+    return rows[kept], values[kept].astype(np.float64)
+
+
+class LocalSearchData:
+    """The rows of a problem, about ten bytes per value, also for sparse data.
+
+    Attributes
+    ----------
+    rows : RankedRows
+        Ranks and statistics of the rows, about an origin.
+    values : list of ndarray
+        The different values of each column.
+    total_ss : float
+        Sum of squares of all rows about the origin, in squared units.
+    unit : float
+        Unit of the values.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        from pellucid._core.kernels.local_search import RankedRows
+
+        self.problem, weights = problem, problem.weights
+        X = problem.data.rows
+        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        all_ranks, codes = np.empty(X.shape, dtype=np.uint16), np.empty(X.shape, dtype=np.uint8)
+        self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]
+
+        def rank_column(j: int) -> None:
+            self.values[j], ranks = np.unique(X[:, j], return_inverse=True)
+            all_ranks[:, j] = ranks
+            codes[:, j] = _coarse_codes(ranks, weights.values, len(self.values[j]))
+
+        problem.pool.map(rank_column, range(X.shape[1]))
+        # A mean of the rows would depend on their order, and on rows being repeated or weighted.
+        # Centers may be far from the rows, so that sums about them would lose digits.
+        ends = np.array([(values[0], values[-1]) for values in self.values]).T
+        self._origin = np.clip(problem.centers.mean(axis=0), *ends)
+        X, weight = X - self._origin, weights.values[:, None]
+        self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
+        # A row of integer weight w must be the same as w rows, to the bit.
+        copies = weights.values if weights.are_integers else np.ones(len(X))
+        X = np.rint(weight / copies[:, None] * X / self.unit)
+        square = np.einsum("ij,ij->i", X, X) * copies / weights.values
+        square_unit = _unit((copies * square).sum())
+        statistics = np.empty((X.shape[0], X.shape[1] + 2))
+        statistics[:, :-2] = copies[:, None] * X
+        statistics[:, -2] = weights.units / weights.units_per_weight
+        statistics[:, -1] = copies * np.rint(square / square_unit) * square_unit
+        self.rows = RankedRows(all_ranks, codes, statistics)
+        self.total_ss = float(statistics[:, -1].sum())
+
+    def cut_value(self, feature: int, rank: int) -> float:
+        """A number between the values of a column up to a rank and those above."""
+        values = self.values[feature]
+        if not 0 <= rank < len(values) - 1:
+            return -math.inf if rank < 0 else math.inf
+        return choose_threshold(float(values[rank]), float(values[rank + 1]), "midpoint")
+
+    def with_centers(self, sums: np.ndarray) -> Problem:
+        """The problem of explaining other centers, given as sums of row statistics."""
+        centers, data = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1], self.problem.data
+        return Problem(data, centers, data.nearest(centers))
+
+
+def _unit(total: float) -> float:
+    """The least power of two of which a total has at most 2**`_BITS`."""
+    return float(2.0 ** (np.frexp(total)[1] - _BITS)) if total > 0 else 1.0
+
+
+def _coarse_codes(ranks: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:
+    """Ranks in at most `N_CODES` steps of about the same weight."""
+    from pellucid._core.kernels.local_search import N_CODES
+
+    if n_ranks <= N_CODES:
+        return ranks
+    ends = np.cumsum(np.bincount(ranks, weights=weight))
+    return np.minimum(ends * (N_CODES / ends[-1]), N_CODES - 1)[ranks]
+
+
+class Workspace:
+    """Scratch of the loops, and the work that they have done.
+
+    Attributes
+    ----------
+    scratch, buffers, coarse : ndarray
+        As `pellucid._core.kernels.local_search.reoptimise` needs them.
+    work : float
+        About the nanoseconds spent, computed from the sizes of what was done.
+    """
+
+    def __init__(self, data: LocalSearchData, n_leaves: int) -> None:
+        from pellucid._core.kernels.local_search import N_CODES
+
+        n_rows, n_values = data.rows.statistics.shape
+        self.scratch = np.empty((10, max(n_rows, 2 * n_leaves, 257)), dtype=np.int32)
+        self.buffers = np.empty((3, 2 * n_leaves - 1, n_values))
+        self.coarse = np.empty((n_values - 2, N_CODES + 1, 2))
+        self.work = 0.0

@@ -56,22 +56,12 @@ Bounds are tighter for some cuts than for others; no single rule gives the best 
 
 
 class Optimum(NamedTuple):
-    """Result of the exact search.
+    """Result of the exact search."""
 
-    Attributes
-    ----------
-    growth : GrowthResult
-        The best tree found.
-    objective, lower_bound : float
-        Its objective, and a lower bound of the objective of any tree.
-    is_proven : bool
-        Whether the two are equal.
-    """
-
-    growth: GrowthResult
+    growth: GrowthResult  # the best tree found
     objective: float
-    lower_bound: float
-    is_proven: bool
+    lower_bound: float  # of the objective of any tree
+    is_proven: bool  # whether the two are equal
 
 
 def grow_optimally(
@@ -85,19 +75,9 @@ def grow_optimally(
 ) -> Optimum:
     """Find the tree of least objective; the best tree so far if the search is stopped.
 
-    Parameters
-    ----------
-    problem : Problem
-    objective : {"mistakes", "surrogate"}
-        Weight of the rows in leaves of a center other than their own, or cost of all rows to the
-        center of their leaf.
-    threshold_style : {"round", "midpoint", "data"}
-    progress : Progress
-    time_limit : float, optional
-        Seconds from now.
-    settings : SearchSettings
-    clock : callable
-        Returns the current time in seconds.
+    The objective is "mistakes", the weight of the rows in leaves of a center other than their own,
+    or "surrogate", the cost of all rows to the center of their leaf. The time limit is in seconds
+    of the clock.
     """
     deadline = np.inf if time_limit is None else clock() + time_limit
     # A search that is stopped needs a tree to return; ties go to the tree of IMM.

@@ -42,20 +42,11 @@ _Change = Callable[[LocalSearchTree, Random], int | None]
 
 @dataclass(frozen=True)
 class TreeLimits:
-    """Maximal size of a tree; None is no limit.
-
-    Attributes
-    ----------
-    n_leaves : int
-    max_depth : int or None
-        Splits on the longest path.
-    max_conditions : int or None
-        Conditions in the longest rule of a leaf, without redundant ones.
-    """
+    """Maximal size of a tree; None is no limit."""
 
     n_leaves: int
-    max_depth: int | None = None
-    max_conditions: int | None = None
+    max_depth: int | None = None  # splits on the longest path
+    max_conditions: int | None = None  # in the longest rule of a leaf, without redundant ones
 
     @property
     def limits_depth(self) -> bool:
@@ -89,19 +80,8 @@ def search_from(
 ) -> ThresholdTree | None:
     """The best tree that local searches from the best of some trees find.
 
-    None if each of the trees has a cluster without rows or exceeds the limits.
-
-    Parameters
-    ----------
-    trees : list of ThresholdTree
-        With at least one leaf per cluster, and at most as many as the limits allow.
-    problem : Problem
-        One that `searchable` returned.
-    work : float
-        How much to do, in about nanoseconds.
-    threshold_style : {"round", "midpoint", "data"}
-        Which number of a cut's interval becomes the threshold.
-    limits : TreeLimits
+    None if each of the trees has a cluster without rows or exceeds the limits. The problem is one
+    that `searchable` returned, and the work is in about nanoseconds.
     """
     data, pool = LocalSearchData(problem), problem.pool
     searches = _best(pool.map(lambda tree: LocalSearch(data, tree, limits), trees))

@@ -22,21 +22,11 @@ from pellucid._core.refine.tuning import DEFAULT_LIMITS, SweepLimits
 
 
 class ContestedRows(NamedTuple):
-    """Rows of a node whose cost on the left of a cut differs from that on the right.
+    """Rows of a node whose cost on the left of a cut differs from that on the right."""
 
-    Attributes
-    ----------
-    rows : ndarray of int32
-        Row numbers, ascending.
-    difference : ndarray of int64
-        Cost on the left minus cost on the right; never 0.
-    negative, positive : int
-        Sums of the negative and of the positive differences.
-    """
-
-    rows: np.ndarray
-    difference: np.ndarray
-    negative: int
+    rows: np.ndarray  # int32, row numbers, ascending
+    difference: np.ndarray  # int64, cost on the left minus cost on the right; never 0
+    negative: int  # sum of the negative differences
     positive: int
 
 
@@ -149,21 +139,11 @@ class FixedCenterSearch:
 
 
 class Moments(NamedTuple):
-    """Sums and weights of clusters.
+    """Sums and weights of clusters."""
 
-    Attributes
-    ----------
-    sums : ndarray of shape (n_clusters, n_features)
-        Weighted sums of the rows, about an origin.
-    weights : ndarray of shape (n_clusters,)
-        Total weights.
-    counts : ndarray of shape (n_clusters,), int64
-        Numbers of rows.
-    """
-
-    sums: np.ndarray
-    weights: np.ndarray
-    counts: np.ndarray
+    sums: np.ndarray  # (n_clusters, n_features), weighted sums of the rows, about an origin
+    weights: np.ndarray  # (n_clusters,)
+    counts: np.ndarray  # (n_clusters,), int64, numbers of rows
 
     def copy(self) -> Moments:
         """Copies of the arrays."""
@@ -182,28 +162,14 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True)
 class MovingRows:
-    """Rows that belong to one cluster on the left of a cut and to another on its right.
-
-    Attributes
-    ----------
-    problem : Problem
-    rows : ndarray of int32
-        Row numbers, ascending.
-    left, right : ndarray of int
-        Cluster of each row on the left and on the right.
-    origin : ndarray of shape (n_features,)
-        Point that sums are taken about; must be 0 for sparse data.
-    sample_weight : ndarray, optional
-        Weight of each row if it is not that of the problem.
-    limits : SweepLimits
-    """
+    """Rows that belong to one cluster on the left of a cut and to another on its right."""
 
     problem: Problem
-    rows: np.ndarray
-    left: np.ndarray
+    rows: np.ndarray  # int32, row numbers, ascending
+    left: np.ndarray  # cluster of each row on the left of the cut
     right: np.ndarray
-    origin: np.ndarray
-    sample_weight: np.ndarray | None = None
+    origin: np.ndarray  # (n_features,), point that sums are taken about; 0 for sparse data
+    sample_weight: np.ndarray | None = None  # if it is not that of the problem
     limits: SweepLimits = DEFAULT_LIMITS
 
     def move(self, moves: np.ndarray, moments: Moments) -> None:

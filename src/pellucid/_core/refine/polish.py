@@ -44,26 +44,13 @@ from pellucid.tree.rounding import ThresholdStyle
 
 
 class Polished(NamedTuple):
-    """A polished tree.
-
-    Attributes
-    ----------
-    tree : ThresholdTree
-    leaf : ndarray of shape (n_samples,), intp
-        Node number of each row's leaf.
-    centers : ndarray of shape (n_clusters, n_features)
-        Means of the clusters; for one without rows, its reference center.
-    cost : float
-        The k-means cost of the tree.
-    history : list of float
-        The cost before polishing and after each round.
-    """
+    """A polished tree."""
 
     tree: ThresholdTree
-    leaf: np.ndarray
-    centers: np.ndarray
-    cost: float
-    history: list[float]
+    leaf: np.ndarray  # (n_samples,), intp, node number of each row's leaf
+    centers: np.ndarray  # (n_clusters, n_features), means; a reference center where no rows are
+    cost: float  # the k-means cost of the tree
+    history: list[float]  # the cost before polishing and after each round
 
 
 def polish_tree(
@@ -80,25 +67,10 @@ def polish_tree(
 ) -> Polished:
     """Lower the k-means cost of a tree until no step lowers it any more.
 
-    The cost never rises, and no cluster that had rows loses all of them.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    problem : Problem
-    threshold_style : {"round", "midpoint", "data"}
-        Which number of a cut's interval becomes the threshold.
-    n_leaves : int, optional
-        Maximal number of leaves; that of the tree by default.
-    rounds : int
-        Maximal number of rounds.
-    tol : float
-        Relative tolerance: a step that lowers the cost by less is not repeated.
-    deep : bool
-        Whether to continue with swaps. Takes several times as long.
-    progress : Progress, optional
-        Counts the rounds.
-    limits : SweepLimits
+    The cost never rises, and no cluster that had rows loses all of them. `n_leaves` is the maximal
+    number of leaves, by default that of the tree. A step that lowers the cost by less than the part
+    `tol` is not repeated. If `deep`, swaps follow, which takes several times as long. Each round is
+    a step of the progress.
     """
     n_leaves = max(n_leaves or 0, tree.n_leaves)
     is_about_mean = _is_about_mean(problem)

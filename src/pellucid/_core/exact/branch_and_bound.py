@@ -108,24 +108,11 @@ class SearchStopped(Exception):
 
 
 class BranchAndBound:
-    """The search for the tree of least cost.
+    """The search for the tree of least cost, until the clock shows the deadline.
 
-    Parameters
-    ----------
-    table : SubproblemTable
-    upper : int
-        Cost of a tree that is known.
-    deadline : float
-        Time at which to stop.
-    clock : callable
-        Returns the current time in seconds.
-
-    Attributes
-    ----------
-    incumbent : tuple of int and list or None
-        Cost of the best tree so far, and its cuts in preorder, None for a leaf; a list that is None
-        stands for the tree that was known. Set in one assignment, because the search may be
-        interrupted anywhere.
+    `upper` is the cost of a tree that is known. `incumbent` has the cost of the best tree so far,
+    and its cuts in preorder, None for a leaf; a list that is None stands for the tree that was
+    known. It is set in one assignment, because the search may be interrupted anywhere.
     """
 
     def __init__(
@@ -151,10 +138,7 @@ class BranchAndBound:
     def run(self, report: Callable[[int, int], None] = lambda lower, upper: None) -> None:
         """Search until the incumbent is proven optimal, or the search is stopped.
 
-        Parameters
-        ----------
-        report : callable
-            Receives the lower bound and the cost of the incumbent whenever they change.
+        `report` receives the lower bound and the cost of the incumbent whenever they change.
         """
         try:
             with self._interrupt:

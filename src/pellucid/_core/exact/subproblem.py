@@ -84,40 +84,22 @@ class ListedCuts(NamedTuple):
 class Subproblem:
     """Centers and rows, and what is known about the best tree for them.
 
-    Attributes
-    ----------
-    centers : ndarray of int
-    row_bits : ndarray of uint64
-        The rows, one bit per row of the data.
-    base : int
-        Sum over rows of the least cost at any of the centers.
-    lower, upper : int
-        Bounds of the cost of the best tree. The subproblem is solved when they are equal.
-    is_leaf : bool
-        Whether no cut can separate the centers.
-    pairs : ndarray of shape (n_pairs, 3) or None
-        Two centers and what it costs to separate them, costliest first, once computed.
-    listed : ListedCuts or None
-        Cuts, once listed.
-    branches : dict
-        Sides of the cuts that have been explored, by (gap, rank).
-    best : tuple of int or None
-        The cut (gap, rank) that reaches `upper`.
-    peer_number : int or None
-        Number in `PeerBounds`, once recorded there.
+    It is solved when the bounds `lower` and `upper` of the cost of the best tree are equal.
     """
 
     centers: np.ndarray
-    row_bits: np.ndarray
-    base: int
+    row_bits: np.ndarray  # uint64, one bit per row of the data
+    base: int  # sum over rows of the least cost at any of the centers
     lower: int
     upper: int
-    is_leaf: bool
-    pairs: np.ndarray | None = None
+    is_leaf: bool  # whether no cut can separate the centers
+    pairs: np.ndarray | None = None  # (n_pairs, 3): two centers, cost to separate them; descending
     listed: ListedCuts | None = None
-    branches: dict[tuple[int, int], Branch] = field(default_factory=dict)
-    best: tuple[int, int] | None = None
-    peer_number: int | None = None
+    branches: dict[tuple[int, int], Branch] = field(
+        default_factory=dict
+    )  # explored, by (gap, rank)
+    best: tuple[int, int] | None = None  # the cut (gap, rank) that reaches `upper`
+    peer_number: int | None = None  # in `PeerBounds`, once recorded there
 
     @property
     def is_solved(self) -> bool:
@@ -149,12 +131,8 @@ class PeerBounds:
 
         excess(R) >= excess(R') - sum of spread over the rows of R' that are not in R.
 
-    Parameters
-    ----------
-    costs : ndarray of shape (n_samples, n_centers)
-        Cost of every row of the data at each of the centers.
-    n_words : int
-        Length of `Subproblem.row_bits`.
+    `costs` are those of every row of the data at each of the centers, and `n_words` is the length
+    of `Subproblem.row_bits`.
     """
 
     def __init__(self, costs: np.ndarray, n_words: int) -> None:
@@ -186,14 +164,8 @@ class SubproblemTable:
     """Creates each subproblem once, and raises lower bounds in several ways, the cheapest first.
 
     `costs` of shape (n_samples, n_clusters) has the cost of each row at each center, whose sum over
-    all rows is minimised.
-
-    Attributes
-    ----------
-    n_listings : int
-        How often cuts have been listed: a measure of time that is the same on every machine.
-    n_bytes : int
-        Memory, roughly.
+    all rows is minimised. `n_listings` counts how often cuts have been listed, a measure of time
+    that is the same on every machine; `n_bytes` is the memory, roughly.
     """
 
     def __init__(

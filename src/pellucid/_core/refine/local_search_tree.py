@@ -28,14 +28,8 @@ from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 class LocalSearchTree(ArrayTree):
     """A tree over the rows of the local search.
 
-    Attributes
-    ----------
-    arrays : TreeArrays
-    is_grouped : bool
-        Whether the tree may have more leaves than clusters. Then `arrays.group` has the cluster of
-        each leaf; otherwise every leaf is a group of its own.
-    n_exact_columns : int
-        Columns that are searched at every rank for one cut.
+    It `is_grouped` if it may have more leaves than clusters. Then `arrays.group` has the cluster of
+    each leaf; otherwise every leaf is a group of its own.
     """
 
     def __init__(self, data: LocalSearchData, workspace: Workspace, tree: ThresholdTree) -> None:

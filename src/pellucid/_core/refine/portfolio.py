@@ -31,23 +31,14 @@ from pellucid.tree.rounding import ThresholdStyle
 class Portfolio:
     """The trees that are tried for one reference.
 
-    Attributes
-    ----------
-    problem : Problem
-    budget : SearchBudget
-    limits : TreeLimits
-    depth_penalty : float
-        Depth penalty of the first tree.
-    threshold_style : {"round", "midpoint", "data"}
-    only_cost : bool
-        Whether only the cost counts. Then trees can be compared before they are polished, and a
-        local search can start from them.
+    If only the cost counts, trees can be compared before they are polished, and a local search can
+    start from them.
     """
 
     problem: Problem
     budget: tuning.SearchBudget
     limits: TreeLimits
-    depth_penalty: float
+    depth_penalty: float  # of the first tree
     threshold_style: ThresholdStyle
     only_cost: bool
 

@@ -159,18 +159,11 @@ best published method is -35.3 % instead of -34.4 % (seven data sets, five seeds
 
 
 class SearchWork(NamedTuple):
-    """Work of a local search, in about nanoseconds.
-
-    Attributes
-    ----------
-    constant : float
-    per_value, per_further_value : float
-        Per row, column and cluster: up to `MANY_VALUES`, and above.
-    """
+    """Work of a local search, in about nanoseconds."""
 
     constant: float
-    per_value: float
-    per_further_value: float
+    per_value: float  # per row, column and cluster, up to `MANY_VALUES`
+    per_further_value: float  # the same above
 
     def of(self, size: float) -> float:
         """Work for so many rows times columns times clusters."""

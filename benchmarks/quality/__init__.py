@@ -16,6 +16,7 @@ from benchmarks.quality import (
     long_search,
     optimum,
     randomness,
+    searches,
     sizes,
 )
 from benchmarks.settings import Settings
@@ -28,6 +29,7 @@ PARTS = {
     "optimum": optimum,
     "least_cost": least_cost,
     "long_search": long_search,
+    "searches": searches,
     "randomness": randomness,
 }
 

@@ -24,7 +24,7 @@ from benchmarks.papers import (
 from benchmarks.papers.curves import at
 from benchmarks.papers.significance import mark
 from benchmarks.papers.starts import Starts, converges
-from benchmarks.quality import long_search
+from benchmarks.quality import long_search, searches
 from benchmarks.quality.least_cost import least_cost
 from benchmarks.settings import Refused, Settings
 from benchmarks.speed import cases, table
@@ -475,3 +475,17 @@ def test_longer_searches_are_compared_with_the_balanced_one(tmp_path):
     (section,) = long_search.sections(Settings(output=tmp_path))
     assert section.items[0].rows[0] == ["a", "0.2000", "0.2000", "0.1000", "2"]
     assert section.items[0].rows[-1][1:] == ["+0.0%", "+0.0%", "-29.3%", ""]
+
+
+@pytest.mark.slow
+def test_polish_and_local_search_start_from_the_same_tree(tmp_path):
+    settings = Settings(output=tmp_path, quick=True)
+    jobs = searches.jobs(settings)
+    assert [job.key for job in jobs] == [{"dataset": "iris", "leaves": n} for n in ("1k", "2k")]
+    found = jobs[1].measure()
+    for way in searches.WAYS:
+        assert found[way] <= found["start"] + 1e-12
+    assert found["then polished"] <= found["balanced search"] + 1e-12
+    jobs[1].store.add([{**jobs[1].key, **found}])
+    (section,) = searches.sections(settings)
+    assert section.items[0].rows[0][:3] == ["iris", "2k", f"{found['start']:.4f}"]

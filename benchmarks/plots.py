@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.style import cluster_color
 
 REFERENCE = "k-means"
 """The line that the others are compared with is grey."""

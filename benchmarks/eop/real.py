@@ -94,7 +94,7 @@ def _draw_figure_6(rows: list[Row], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     from benchmarks.plots import shrink
-    from pellucid.plotting.palette import cluster_color
+    from pellucid.plotting.style import cluster_color
 
     titles = [sets.REAL[name].title for name in dict.fromkeys(row["dataset"] for row in rows)]
     figure, axes = plt.subplots(2, 1, figsize=(8.4, 6.0), sharex=True)

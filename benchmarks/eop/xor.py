@@ -113,7 +113,7 @@ def _draw(model, X: np.ndarray, y: np.ndarray, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     from pellucid.plotting import plot_level
-    from pellucid.plotting.palette import cluster_color
+    from pellucid.plotting.style import cluster_color
 
     n_shown = min(2, len(model.levels_))
     figure, axes = plt.subplots(1, 1 + n_shown, figsize=(4.6 * (1 + n_shown), 4.2))

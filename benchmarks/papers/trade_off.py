@@ -224,7 +224,7 @@ def _draw(path: Path, found: Case, kmeans: KMeans, models: dict[str, IMM | ExKMC
     import matplotlib.pyplot as plt
 
     from pellucid.plotting import plot_partition, plot_tree
-    from pellucid.plotting.palette import cluster_color
+    from pellucid.plotting.style import cluster_color
 
     if found.X.shape[1] == 2:
         figure, axes = plt.subplots(1, 1 + len(models), figsize=(13, 3.4))

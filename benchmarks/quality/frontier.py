@@ -14,7 +14,7 @@ from benchmarks.settings import Settings
 from benchmarks.store import Row, Store, group, read_rows
 from pellucid import BSIMM, IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
 from pellucid.baselines import CARTExplainer
-from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.style import cluster_color
 
 FILE = "quality_frontier.csv"
 PICTURE = "frontier.png"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.plots import shrink
-from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.style import cluster_color
 
 Plane = dict[str, np.ndarray]
 _D, _N = cluster_color(0), cluster_color(5)

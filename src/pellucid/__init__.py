@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from pellucid.eop import ATEOPClassifier, EOPClassifier, explain_clusters
     from pellucid.explanation.explanation import Explanation
     from pellucid.explanation.pipeline import explain_pipeline
+    from pellucid.export.flowcharts import export_text
     from pellucid.export.json import from_json
     from pellucid.export.sklearn import from_sklearn
-    from pellucid.export.text import export_text
     from pellucid.first_use import warm_up
     from pellucid.plotting import plot_tree
     from pellucid.scale.scan import scan

@@ -342,7 +342,7 @@ FAULTS = (
     ),
     Fault(
         "purity divided by the rows of all leaves",
-        "explanation/row_explanations.py",
+        "explanation/rules.py",
         "(pure[reached] / total[reached]).tolist()",
         "(pure[reached] / total.sum()).tolist()",
         (RULES,),

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 
 from pellucid import IMM, ExKMC, ExShallow, plotting
-from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.profile import standardized_differences
+from pellucid.plotting.style import cluster_color
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from pellucid import IMM, ExKMC, ExShallow
 from pellucid.plotting import plot_tree
-from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.plotting.style import cluster_color, text_color
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree, TreeBuilder
 

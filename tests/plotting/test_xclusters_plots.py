@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from pellucid import XClusters
 from pellucid.datasets import make_card_trends
 from pellucid.plotting import plot_search, plot_trends
-from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.style import cluster_color
 from pellucid.xclusters import SeriesTable
 
 mpl.use("Agg")

@@ -16,7 +16,7 @@ from pellucid.xclusters.evaluate import (
     check_memory,
     distortion_and_medoids,
 )
-from pellucid.xclusters.strategies import (
+from pellucid.xclusters.search import (
     bayesian_search,
     elbow,
     grid_search,

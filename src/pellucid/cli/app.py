@@ -136,7 +136,7 @@ def predict_command(model: Path, file: Path, **given: Any) -> None:
     checks.check_files_exist(model, file)
     check_reading(given)
     files.check(file)
-    from pellucid.cli.predict import predict
+    from pellucid.cli.explain import predict
 
     predict(model, file, files, reading_options(given))
 
@@ -239,7 +239,7 @@ def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> N
 def demo_command(output: Path) -> None:
     """Explain the groups that k-means finds in scikit-learn's wine data."""
     checks.check_demo_folder(output)
-    from pellucid.cli.demo import demo
+    from pellucid.cli.explain import demo
 
     demo(output)
 

@@ -79,7 +79,9 @@ def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
             import traceback
 
             traceback.print_exc()
-        hint = error.hint if isinstance(error, InputError) else _hint(error, debug)
+        hint = None if debug else "run again with --debug to see the traceback"
+        if isinstance(error, (ValueError, OSError)):
+            hint = getattr(error, "hint", None)
         show_error(_describe(error), hint)
         raise typer.Exit(getattr(error, "exit_code", 1)) from None
 
@@ -92,8 +94,3 @@ def _describe(error: Exception) -> str:
     # The message of a ValueError is written for users. Other errors need their type.
     is_message = isinstance(error, ValueError) and str(error)
     return str(error) if is_message else f"{type(error).__name__}: {error}".rstrip(": ")
-
-
-def _hint(error: Exception, debug: bool) -> str | None:
-    expected = isinstance(error, (ValueError, OSError)) or debug
-    return None if expected else "run again with --debug to see the traceback"

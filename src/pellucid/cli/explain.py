@@ -1,4 +1,4 @@
-"""``pellucid explain``: cluster a table and print the rules."""
+"""``pellucid explain``, ``predict`` and ``demo``: clusters of a table and their rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from rich.table import Table
 
+import pellucid
 from pellucid._utils.memory import available_memory
-from pellucid._utils.notices import UsageError, notice, option
+from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message, count, percent
-from pellucid.cli.checks import OutputFiles
+from pellucid.cli.checks import DEMO_PICTURE, DEMO_REPORT, OutputFiles
 from pellucid.cli.output import (
     cost_change,
+    notices,
     open_console,
     plain_table,
     show_line,
@@ -38,15 +41,18 @@ from pellucid.cli.writing import (
     write_and_show,
     write_rows,
 )
+from pellucid.explanation.explanation import Explanation
 from pellucid.scale.scan import read_memory
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.number_of_clusters import NumberScore
-from pellucid.table_explainer.prediction import report_assignment
+from pellucid.table_explainer.prediction import assign_rows, report_assignment
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.reading.large_files import memory_needed, open_large
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+N_CLUSTERS = 3
 
 
 def explain(
@@ -239,3 +245,74 @@ def _show_json(found: TableExplanation) -> None:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
+
+
+def predict(model: Path, file: Path, files: OutputFiles, reading: ReadingOptions) -> None:
+    """Write the rows of `file` with their cluster and rule or region.
+
+    The file is read like the one that the model was made of, unless `reading` says otherwise.
+    Rows have no cluster if a value that their path needs is missing. The rule of a row with a
+    value that was not in the training data is true for this value. A column of notes says which
+    rows these are, if there are any.
+    """
+    found = read_model(model)
+    with working(f"reading {file}"):
+        source = read_source(file, reading, ReadingOptions.from_dict(found.reading_ or {}))
+    if isinstance(found, Explanation):
+        check_new_columns(source, files, CLUSTER, RULE, NOTE)
+        assignment = assign_rows(found, source, model=str(model))
+        write_rows(with_rules(source, found, assignment), source, files)
+        report_assignment(found, assignment)
+    else:
+        from pellucid.cli.regions import REGION, with_regions
+
+        check_new_columns(source, files, CLUSTER, REGION)
+        write_rows(with_regions(source, found), source, files)
+    if files.output is not None:
+        notice(f"wrote {count(source.table.height, 'row')} with their cluster to {files.output}")
+
+
+def read_model(path: Path) -> Any:
+    """Read a model file written by ``--model``."""
+    from pellucid import from_json
+
+    try:
+        return from_json(path)
+    except ValueError as error:
+        raise InputError(
+            f"{path} is not a model: {error}",
+            hint="create one with pellucid explain FILE --model MODEL",
+        ) from error
+
+
+def demo(folder: Path) -> None:
+    """Explain the wine data, print the rules, and write the tree and the report to `folder`."""
+    from sklearn.datasets import load_wine
+
+    picture, report = folder / DEMO_PICTURE, folder / DEMO_REPORT
+    wine = load_wine()
+    frame = pl.DataFrame(wine.data, schema=list(wine.feature_names))
+    # Before the fit, which compiles loops when it is the first one.
+    show_line(
+        f"k-means finds {N_CLUSTERS} clusters in the {frame.height} wines of scikit-learn's wine "
+        f"data, by {frame.width} standardized measurements.\n"
+        "ExplainableKMeans explains them by thresholds in the original units:"
+    )
+    with notices(quiet=True):
+        found = pellucid.explain(
+            frame, k=N_CLUSTERS, scale="standard", outliers="keep", verbose=False
+        )
+    show_rules(found.rules)
+    measures = found.measures
+    show_measures(
+        [
+            ("cost compared with k-means", cost_change(measures["cost_ratio"])),
+            ("rows in the same cluster as k-means", percent(measures["agreement"])),
+        ]
+    )
+    show_line(f"\nThe tree:\n{pellucid.export_text(found.explanation)}\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    draw_tree(picture, found.explanation)
+    show_line(f"The plot of the tree is {picture}")
+    found.report(report, title="The wines of scikit-learn", rows="wines")
+    show_line(f"The report is {report}; open it in a browser")

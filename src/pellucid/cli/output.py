@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len
@@ -22,7 +22,7 @@ from rich.text import Text
 from pellucid._utils.notices import notices_to
 from pellucid._utils.progress import Progress, listening
 from pellucid._utils.texts import escape_controls, percent
-from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.style import cluster_color
 
 if TYPE_CHECKING:
     from rich.progress import Progress as ProgressBars
@@ -247,7 +247,8 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[str], Non
     It yields a function that is to be called with a name at the start of each of `total` parts.
     Without a total, the bar is indeterminate until an estimator reports its progress.
     """
-    if is_quiet() or not _supports_progress(sys.stderr):
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    if is_quiet() or not is_terminal:
         yield lambda name: None
         return
     with _bars() as bars:
@@ -306,7 +307,3 @@ def _bars() -> Iterator[ProgressBars]:
         timer.cancel()
         timer.join()
         bars.stop()
-
-
-def _supports_progress(stream: TextIO) -> bool:
-    return bool(stream.isatty()) and os.environ.get("TERM") not in ("dumb", "unknown")

@@ -63,8 +63,14 @@ def regions(
     named = _names(found, suggested, files)
     _warn_about_errors(found, max_error)
     is_exported = any((files.output, files.sql, files.model, files.report))
-    has_export = is_exported and shape != "nonparametric"
-    exported = _exported(found, clustering) if has_export else None
+    exported = None
+    if is_exported and shape != "nonparametric":
+        exported = RegionList.of(
+            found,
+            columns=prepared.encoding.input_names,
+            fill=prepared.fill,
+            reading=prepared.source.options.to_dict(),
+        )
     report = {
         "title": files.title or Path(prepared.source.name).name,
         "cluster_names": named,
@@ -75,13 +81,24 @@ def regions(
         "warnings": _report_warnings(found, max_error),
         "exported": exported,
     }
+
+    def write_report(path: Path) -> None:
+        with replacing(path) as unfinished:
+            found.report(unfinished, table, **report)
+
+    def show() -> None:
+        if files.as_json:
+            clusters = [_plain(cluster) for cluster in shown]
+            print(json.dumps(clusters, indent=2, ensure_ascii=False))
+        else:
+            _show(shown, named)
+
     shown = found.rename_clusters(named)
     renamed = None if exported is None else exported.rename_clusters(named)
     steps = [
         *_steps(found, renamed, table, clustering, files),
-        ("the report", files.report, lambda path: _report(path, found, table, report)),
+        ("the report", files.report, write_report),
     ]
-    show = partial(_show_json, shown) if files.as_json else partial(_show, shown, named)
     write_and_show(files, steps, renamed, show)
 
 
@@ -117,17 +134,6 @@ def _names(found: Any, suggested: list[str], files: OutputFiles) -> dict[Any, st
     return {} if files.names is None else read_names(files.names, clusters)
 
 
-def _exported(found: Any, clustering: Clustering) -> RegionList:
-    """The regions as they are exported."""
-    prepared = clustering.prepared
-    return RegionList.of(
-        found,
-        columns=prepared.encoding.input_names,
-        fill=prepared.fill,
-        reading=prepared.source.options.to_dict(),
-    )
-
-
 def _steps(
     found: Any,
     exported: RegionList | None,
@@ -152,11 +158,6 @@ def _steps(
             path = plot.with_name(f"{plot.stem}-{level + 1}{plot.suffix}")
             steps.append((f"the plot of level {level + 1}", path, partial(draw, make=make)))
     return steps
-
-
-def _report(path: Path, found: Any, table: pl.DataFrame, options: dict[str, Any]) -> None:
-    with replacing(path) as unfinished:
-        found.report(unfinished, table, **options)
 
 
 def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
@@ -210,10 +211,6 @@ def _report_warnings(found: Any, max_error: float) -> list[Message]:
         return []
     shown = option("max_error", f"{max_error:g}")
     return [Message("impureRegions", n=len(errors), error=max(errors), option=shown)]
-
-
-def _show_json(found: Any) -> None:
-    print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
 
 
 def _plain(cluster: Any) -> dict:

@@ -30,8 +30,14 @@ from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.cluster._importances import find_importances
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
-from pellucid.explanation.row_explanations import explain_rows, leaf_purity
-from pellucid.explanation.rules import RuleList, cluster_rules, label_text, leaf_rules
+from pellucid.explanation.rules import (
+    RuleList,
+    cluster_rules,
+    explain_rows,
+    label_text,
+    leaf_purity,
+    leaf_rules,
+)
 from pellucid.methods import METHODS, STREAMED, one_of
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import Reference, find_reference

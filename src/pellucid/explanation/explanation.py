@@ -11,14 +11,16 @@ import numpy as np
 
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import ExportMixin
-from pellucid.explanation.row_explanations import RowRule, explain_rows, special_rules
 from pellucid.explanation.rules import (
+    RowRule,
     RuleList,
     cluster_rules,
     column_names,
     default_names,
+    explain_rows,
     label_text,
     leaf_rules,
+    special_rules,
 )
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns

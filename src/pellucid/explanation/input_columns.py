@@ -13,7 +13,7 @@ from scipy import sparse
 
 from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.columns import Columns, as_category, is_numeric
+from pellucid.tables.columns import Columns, as_category, is_numeric, read_dates
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
@@ -100,16 +100,10 @@ class InputColumns:
             columns.names, columns.values, self.encoding.is_categorical
         ):
             if not is_category:
-                column = as_numbers(self._read_dates(name, column))
+                column = as_numbers(read_dates(name, column, self._formats))
             is_filled = name in self._fill
             values.append(fill_missing(column, self._fill[name]) if is_filled else column)
         return Columns(columns.names, values, columns.are_named)
-
-    def _read_dates(self, name: str, column: np.ndarray) -> np.ndarray:
-        try:
-            return self._formats.get(name, PLAIN).read(column)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"column {name!r} holds dates, but {error}") from None
 
     @property
     def _reads_tables(self) -> bool:

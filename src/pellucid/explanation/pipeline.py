@@ -209,12 +209,9 @@ def _trace_steps(steps: list[Any], sources: list[ColumnSource], width: int) -> l
     """The same for a sequence of transformers."""
     steps = [step for step in steps if step not in (None, "passthrough")]
     for step, then in zip(steps, [*steps[1:], None]):
-        sources = _trace(step, sources, width if then is None else _width(then, sources))
+        given = width if then is None else getattr(then, "n_features_in_", len(sources))
+        sources = _trace(step, sources, given)
     return sources
-
-
-def _width(transformer: Any, sources: list[ColumnSource]) -> int:
-    return getattr(transformer, "n_features_in_", len(sources))
 
 
 def _untraceable_message(source: ColumnSource) -> str:

@@ -145,10 +145,11 @@ class RegionList(RegionExportMixin):
         if check:
             for level in model.levels_:
                 _check_level(level, model.base)
-        levels = [
-            ListLevel(e.features, _finite(e.classifier), e.regions, e.counts * model._weight_unit)
-            for e in model.levels_
-        ]
+        levels = []
+        for level in model.levels_:
+            answers, counts = level.classifier, level.counts * model._weight_unit
+            answers = answers.with_finite_threshold() if isinstance(answers, Stump) else answers
+            levels.append(ListLevel(level.features, answers, level.regions, counts))
         return cls(
             levels,
             names=list(model._column_names if names is None else names),
@@ -290,11 +291,6 @@ def _check_level(level: Any, base: Any) -> None:
             f"base={base!r} cannot be exported; use base='constant' or base='stump', or pickle the "
             "model"
         )
-
-
-def _finite(classifier: Any) -> Any:
-    """The same classifier; a stump with a finite threshold."""
-    return classifier.with_finite_threshold() if isinstance(classifier, Stump) else classifier
 
 
 def _tree_of(features: list[int], n_features: int) -> ThresholdTree:

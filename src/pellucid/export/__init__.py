@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pellucid._utils.imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from pellucid.export.flowcharts import to_dot, to_mermaid
+    from pellucid.export.flowcharts import export_text, to_dot, to_mermaid
     from pellucid.export.frame import to_frame
     from pellucid.export.html import to_html
     from pellucid.export.json import from_dict, from_json, to_dict, to_json
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pellucid.export.python import to_python
     from pellucid.export.sklearn import from_sklearn, to_sklearn
     from pellucid.export.sql import to_sql
-    from pellucid.export.text import export_text
 
 __all__ = [
     "export_text",
@@ -43,7 +42,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_attributes(
         __name__,
         {
-            "export_text": "text",
+            "export_text": "flowcharts",
             "from_dict": "json",
             "from_json": "json",
             "from_sklearn": "sklearn",

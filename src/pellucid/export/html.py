@@ -13,8 +13,8 @@ import numpy as np
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import ClusterRule, label_text, percent
-from pellucid.export.text import export_text
-from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.export.flowcharts import export_text
+from pellucid.plotting.style import cluster_color, text_color
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
 

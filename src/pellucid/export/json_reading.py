@@ -10,6 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -382,14 +383,6 @@ def _read_level(level: dict[Any, Any], place: str, names: list[Any], n_clusters:
     return ListLevel(tuple(features), classifier, regions, counts)
 
 
-def _read_lower(values: list[Any], place: str, dim: int) -> np.ndarray:
-    return _read_numbers(values, place, dim, -np.inf)
-
-
-def _read_upper(values: list[Any], place: str, dim: int) -> np.ndarray:
-    return _read_numbers(values, place, dim, np.inf)
-
-
 def _read_numbers(
     values: list[Any], place: str, dim: int, otherwise: float | None = None
 ) -> np.ndarray:
@@ -420,13 +413,9 @@ def _read_matrix(values: list[Any], place: str, dim: int) -> np.ndarray:
     return rows
 
 
-def _read_facets(values: list[Any], place: str, dim: int) -> np.ndarray:
-    return _read_rows(values, place, dim + 1)
-
-
 _READERS: dict[str, Any] = {
-    "box": (_read_lower, _read_upper),
-    "polyhedron": (_read_rows, _read_facets),
+    "box": (partial(_read_numbers, otherwise=-np.inf), partial(_read_numbers, otherwise=np.inf)),
+    "polyhedron": (_read_rows, lambda values, place, dim: _read_rows(values, place, dim + 1)),
     "ellipse": (_read_numbers, _read_matrix),
 }
 """Readers of the numbers of each shape, in the order of `REGION_FIELDS`."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.estimators import FloatType
+from pellucid._utils.imports import import_optional
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.sklearn import single_thresholds
@@ -81,7 +82,7 @@ def to_onnx(
     """
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype is {dtype!r}; it can be 'float64' or 'float32'")
-    onnx = _import_onnx()
+    onnx = import_optional("onnx", "to_onnx")
     explanation = Explanation.of(model, feature_names=feature_names)
     if dtype == "float64":
         thresholds = explanation.input_columns.tree.threshold
@@ -93,12 +94,6 @@ def to_onnx(
     else:
         thresholds = single_thresholds(explanation, X)
     return _Graph(onnx, explanation, thresholds, np.dtype(dtype)).model()
-
-
-def _import_onnx() -> Any:
-    from pellucid._utils.imports import import_optional
-
-    return import_optional("onnx", "to_onnx")
 
 
 class _Graph:

@@ -77,7 +77,10 @@ def choose_axis(
         inner_low, inner_high = float(np.floor(inner_low)), float(np.ceil(inner_high))
     if _may_leave_out(values, (low, high), (inner_low, inner_high), cuts, cluster):
         low, high = inner_low, inner_high
-    edges = _whole_edges(low, high) if is_whole else _even_edges(low, high)
+    edges = _even_edges(low, high)
+    if is_whole:  # bins of the same number of integers
+        width = np.ceil((high - low + 1) / N_BINS)
+        edges = low - 0.5 + width * np.arange(np.ceil((high - low + 1) / width) + 1)
     below, above = int((values < edges[0]).sum()), int((values > edges[-1]).sum())
     return Axis(edges, None, below, above)
 
@@ -133,12 +136,6 @@ def _log_edges(low: float, high: float, unit: float, is_whole: bool) -> np.ndarr
         inner = np.round(edges[1:-1]) - 0.5
         edges = np.array([low - 0.5, *inner[(inner > low) & (inner < high)], high + 0.5])
     return _rounded(edges)
-
-
-def _whole_edges(low: float, high: float) -> np.ndarray:
-    """Bins of the same number of integers."""
-    width = np.ceil((high - low + 1) / N_BINS)
-    return low - 0.5 + width * np.arange(np.ceil((high - low + 1) / width) + 1)
 
 
 def _even_edges(low: float, high: float) -> np.ndarray:

@@ -9,8 +9,7 @@ import numpy as np
 
 from pellucid.explanation.rules import label_text, names_of_columns
 from pellucid.plotting.axis_ranges import choose_axis
-from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.text import new_axes
+from pellucid.plotting.style import cluster_color, new_axes
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_X
 from pellucid.tree import ThresholdTree
@@ -77,10 +76,10 @@ def plot_partition(
     position = tree.predict(numbers)[rows]
     if ax is None:
         ax = new_axes(6.5, 5)
-    views = [
-        _PlottedFeature(values, _thresholds(tree, feature), position, seed)
-        for seed, (values, feature) in enumerate(((x, across), (y, up)))
-    ]
+    views = []
+    for seed, (values, feature) in enumerate(((x, across), (y, up))):
+        cuts = tree.threshold[~tree.is_leaf & (tree.feature == feature)].tolist()
+        views.append(_PlottedFeature(values, cuts, position, seed))
     n_beyond = _draw_points(ax, position, model.cluster_names_, *views)
     for view, axis, name in zip(views, (ax.xaxis, ax.yaxis), (names[across], names[up])):
         view.set_up(axis, str(name))
@@ -90,10 +89,6 @@ def plot_partition(
     notes += [f"rings: {n_beyond:,} rows beyond the axes"] if n_beyond else []
     ax.set_title("; ".join(notes), loc="left", fontsize=9, color="#6B7278")
     return ax
-
-
-def _thresholds(tree: ThresholdTree, feature: int) -> list[float]:
-    return tree.threshold[~tree.is_leaf & (tree.feature == feature)].tolist()
 
 
 class _PlottedFeature:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.explanation.rules import names_of_columns
-from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.text import new_axes
+from pellucid.plotting.style import cluster_color, new_axes
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_X
 

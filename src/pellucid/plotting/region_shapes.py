@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.style import cluster_color
 from pellucid.regions.shapes import Regions, Window
 
 INK, PASSED_ON, OTHER, DELETED = "#222222", "#C4C8CC", "#8A9096", "#D55E00"

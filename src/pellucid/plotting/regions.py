@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.region_shapes import (
     DELETED,
     INK,
@@ -19,6 +18,7 @@ from pellucid.plotting.region_shapes import (
     draw_scores,
     shade_answers,
 )
+from pellucid.plotting.style import cluster_color
 from pellucid.regions.classifiers import Stump
 from pellucid.regions.shapes import Window
 from pellucid.regions.words import column_texts, format_of

@@ -9,8 +9,7 @@ import numpy as np
 
 from pellucid.explanation.rules import column_names
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
-from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.text import new_axes, width_of
+from pellucid.plotting.style import cluster_color, new_axes, width_of
 from pellucid.tree.trade_off import TradeOff
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.explanation.rules import Rule, label_text, leaf_rules, names_of_columns, percent
-from pellucid.plotting.palette import cluster_color, text_color
-from pellucid.plotting.text import LINE_HEIGHT, width_of, wrap
+from pellucid.plotting.style import LINE_HEIGHT, cluster_color, text_color, width_of, wrap
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.text import LINE_HEIGHT, new_axes, wrap
+from pellucid.plotting.style import LINE_HEIGHT, cluster_color, new_axes, wrap
 from pellucid.xclusters.series import read_fitted_series
 
 if TYPE_CHECKING:
@@ -254,7 +253,10 @@ def plot_trends(
     for cluster, ax in enumerate(axes.flat):
         members = np.flatnonzero(model.labels_ == cluster)
         drawn = members[:: max(1, -(-len(members) // max_lines))]
-        _draw_lines(ax, [(moments[i], lines[i]) for i in drawn], cluster)
+        style: dict[str, Any] = {"color": cluster_color(cluster), "linewidth": 0.8, "zorder": 2}
+        style["alpha"] = min(0.7, max(0.12, 12 / len(drawn)))
+        for i in drawn:
+            ax.plot(moments[i], lines[i], **style)
         medoid = int(model.medoid_indices_[cluster])
         _draw_medoid(ax, moments[medoid], lines[medoid])
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
@@ -287,12 +289,6 @@ def _read_lines(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], 
         if len(moment) != len(one):
             raise ValueError(f"{len(moment)} times, but series {row} has {len(one)} values")
     return lines, times
-
-
-def _draw_lines(ax: Axes, lines: list[tuple[np.ndarray, np.ndarray]], cluster: int) -> None:
-    alpha = min(0.7, max(0.12, 12 / len(lines)))
-    for moment, values in lines:
-        ax.plot(moment, values, color=cluster_color(cluster), linewidth=0.8, alpha=alpha, zorder=2)
 
 
 def _draw_medoid(ax: Axes, moment: np.ndarray, values: np.ndarray) -> None:

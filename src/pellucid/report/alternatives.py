@@ -70,7 +70,10 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
     found: list[AlternativeTree] = []
     if len(np.unique(labels)) == n_clusters > 1:
         found += _shorter(model, part, labels)
-        found += _stages(model) if hasattr(model, "staged_trees") else _longer(model, part, labels)
+        if hasattr(model, "staged_trees"):
+            found += [AlternativeTree(t, "stage", t.n_leaves) for t in model.staged_trees()]
+        else:
+            found += _longer(model, part, labels)
     clusters_with_leaf = set(model.tree_.cluster[model.tree_.is_leaf].tolist())
     found = [
         one
@@ -135,11 +138,6 @@ def _how(model: Any) -> dict[str, Any]:
 def _objective(model: Any) -> str:
     objective = getattr(model, "objective", "kmeans")
     return objective if objective in OBJECTIVES else "kmeans"
-
-
-def _stages(model: Any) -> Iterator[AlternativeTree]:
-    for tree in model.staged_trees():
-        yield AlternativeTree(tree, "stage", tree.n_leaves)
 
 
 def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -> AlternativeTrees:

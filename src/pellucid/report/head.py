@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid._utils.texts import say
 from pellucid.explanation.rules import label_text
-from pellucid.plotting.palette import cluster_color, on_dark, text_color
+from pellucid.plotting.style import cluster_color, on_dark, text_color
 from pellucid.report.columns import Column, clipped
 from pellucid.report.privacy import notes_without_values
 from pellucid.report.table_facts import DataNotes, find_table_facts

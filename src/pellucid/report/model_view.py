@@ -121,12 +121,13 @@ class Subject:
         """Trees from the shortest explanations to the longest, the model's own among them."""
         own = self.own_tree()
         found = self._alternatives(trade_off)
-        others = [
-            self._candidate(one.tree, self._leaves(one.tree), one.cost_ratio, one)
-            for one in found.trees
-            if not same_questions(one.tree, own.tree)
-        ]
-        sizes = {id(c): self._size(c) for c in [own, *others]}
+        names = self.explanation.tree_columns_
+        others = []
+        for one in found.trees:
+            if not same_questions(one.tree, own.tree):
+                leaf = with_tree(self.explanation, one.tree).apply(self._X)
+                others.append(self._candidate(one.tree, leaf, one.cost_ratio, one))
+        sizes = {id(c): explanation_size(c.tree, feature_names=names) for c in [own, *others]}
         lowest = min(_LEAST_AGREEMENT, 1.0 if own.agreement is None else own.agreement)
         others = [c for c in others if c.agreement is None or c.agreement >= lowest]
         worth = [c for c in others if not any(_beats(o, c, sizes) for o in [own, *others])]
@@ -135,15 +136,8 @@ class Subject:
             [own, *_spread(worth, most - 1)], key=lambda c: (sizes[id(c)], -(c.cost_ratio or 0.0))
         )
         at = next(i for i, c in enumerate(order) if c is own)
-        return Choice(order, at, _steps(found, {c.kind for c in order}))
-
-    def _leaves(self, tree: ThresholdTree) -> np.ndarray:
-        """Leaf of each row in another tree of the same columns."""
-        return with_tree(self.explanation, tree).apply(self._X)
-
-    def _size(self, candidate: TreeCandidate) -> float:
-        """Conditions of the average row."""
-        return explanation_size(candidate.tree, feature_names=self.explanation.tree_columns_)
+        kinds = [kind for kind in KINDS if any(c.kind == kind for c in order)]
+        return Choice(order, at, {"kinds": kinds, "sample": found.n_searched if kinds else None})
 
     def _alternatives(self, trade_off: Any) -> AlternativeTrees:
         if trade_off is None or trade_off is False:
@@ -156,7 +150,10 @@ class Subject:
             raise TypeError(
                 f"trade_off is {trade_off!r}; it must be 'auto', None, or the result of path(X)"
             )
-        return AlternativeTrees([_as_alternative(point) for point in trade_off])
+        points: Iterable[TradeOffPoint] = trade_off
+        return AlternativeTrees(
+            [AlternativeTree(p.tree, "given", float(p.penalty), float(p.npc)) for p in points]
+        )
 
     def _own_alternatives(self) -> AlternativeTrees:
         """Trees for the clusters of the model, if it knows which row is in which."""
@@ -170,16 +167,6 @@ class Subject:
                 numbers = read_X(fitted, self._X, reset=False)
             return other_trees(fitted, numbers, self.reference)
         return pruned_trees(self.explanation.tree_, self.leaf, self.reference)
-
-
-def _steps(found: AlternativeTrees, kinds: set[str | None]) -> dict[str, Any]:
-    """Kinds of the trees of the slider, and the number of rows that were searched."""
-    shown = [kind for kind in KINDS if kind in kinds]
-    return {"kinds": shown, "sample": found.n_searched if shown else None}
-
-
-def _as_alternative(point: TradeOffPoint) -> AlternativeTree:
-    return AlternativeTree(point.tree, "given", float(point.penalty), float(point.npc))
 
 
 def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:

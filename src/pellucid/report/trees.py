@@ -11,9 +11,9 @@ import numpy as np
 from pellucid import metrics
 from pellucid.explanation.conditions import conditions_text
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.row_explanations import leaf_purity
 from pellucid.explanation.rules import (
     cluster_rules,
+    leaf_purity,
     leaf_rules,
     path_conditions,
     simplify,
@@ -131,6 +131,7 @@ def describe_tree(
     for rule in rules:
         nodes[rule.leaf]["rule"] = rule.text
         nodes[rule.leaf]["conditions"] = len(rule.conditions)
+    asked = tree.feature[~tree.is_leaf].tolist()
     return {
         "kind": candidate.kind,
         "amount": _known(candidate.amount),
@@ -144,7 +145,7 @@ def describe_tree(
             "questions": short(metrics.weighted_average_depth(tree)),
             "mostQuestions": int(tree.max_depth),
             "leaves": int(tree.n_leaves),
-            "columns": len({getattr(names[f], "column", names[f]) for f in _asked(tree)}),
+            "columns": len({getattr(names[f], "column", names[f]) for f in asked}),
         },
         "rules": [
             [{"text": way.text, "rows": way.n_samples} for way in rule.alternatives]
@@ -152,10 +153,6 @@ def describe_tree(
         ],
         "sql": _sql(tree, explanation),
     }
-
-
-def _asked(tree: ThresholdTree) -> list[int]:
-    return tree.feature[~tree.is_leaf].tolist()
 
 
 def _known(value: float | None) -> float | int | None:

@@ -11,7 +11,7 @@ from pellucid._utils.notices import notice
 from pellucid._utils.texts import count
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import UNKNOWN
-from pellucid.explanation.row_explanations import RowRule
+from pellucid.explanation.rules import RowRule
 from pellucid.tables.columns import Columns
 from pellucid.tables.reading import TableSource
 

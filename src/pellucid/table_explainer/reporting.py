@@ -22,7 +22,6 @@ from pellucid.report.table_facts import (
     sampled_rows,
 )
 from pellucid.table_explainer.fitting import FittedTable
-from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category, as_number, is_nested, is_quantity
 from pellucid.tables.encoding import Indicator
@@ -43,7 +42,10 @@ def write_table_report(
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
-    shown = _with_profile(prepared)
+    described = [prepared.source.table[n].gather(prepared.rows) for n in prepared.roles.profile]
+    shown = prepared.table.with_columns(
+        as_number(column) if is_quantity(column) else as_category(column) for column in described
+    )
     # Of rows that were read in batches, the page shows a sample.
     if shown.height < fitted.n_rows and options.get("rows", "rows") == "rows":
         with texts_in(options.get("language", "en")):
@@ -91,14 +93,6 @@ def _trade_off(fitted: FittedTable) -> AlternativeTrees:
     return AlternativeTrees(restated, found.n_searched)
 
 
-def _with_profile(prepared: PreparedTable) -> pl.DataFrame:
-    """The clustered table, with the columns that are only described."""
-    columns = [prepared.source.table[name].gather(prepared.rows) for name in prepared.roles.profile]
-    return prepared.table.with_columns(
-        as_number(column) if is_quantity(column) else as_category(column) for column in columns
-    )
-
-
 def describe_table(fitted: FittedTable) -> TableFacts:
     """The rows and columns of a table, and what was done to them.
 
@@ -111,7 +105,10 @@ def describe_table(fitted: FittedTable) -> TableFacts:
     names = table.columns[:MOST_COLUMNS]
     rows = sampled_rows(table.height, len(names))
     is_sample = rows is not None or not is_complete
-    scales = _scales(prepared)
+    scales = {
+        name.column if isinstance(name, Indicator) else name: scale.kind
+        for name, scale in zip(prepared.encoding.names, prepared.scales)
+    }
     columns, numbers = [], {}
     for name in names:
         role, reason = _role(prepared, name)
@@ -134,7 +131,8 @@ def describe_table(fitted: FittedTable) -> TableFacts:
                 **facts,
             )
         )
-    chosen = _chosen_score(fitted)
+    scores = fitted.clustering.number_scores
+    chosen = next((score for score in scores if score.k == fitted.n_clusters), None)
     silhouette = fitted.clustering.silhouette
     n_labels = fitted.n_table_rows - fitted.n_rows - fitted.n_incomplete - len(prepared.outliers)
     return TableFacts(
@@ -151,11 +149,6 @@ def describe_table(fitted: FittedTable) -> TableFacts:
         stability=None if chosen is None else chosen.stability,
         **related_columns(numbers),
     )
-
-
-def _chosen_score(fitted: FittedTable) -> NumberScore | None:
-    scores = fitted.clustering.number_scores
-    return next((score for score in scores if score.k == fitted.n_clusters), None)
 
 
 def _n_missing(column: pl.Series) -> int:
@@ -175,11 +168,3 @@ def _role(prepared: PreparedTable, name: str) -> tuple[str, str | None]:
     if name == prepared.label_column:
         return "label", None
     return ("profile", None) if name in roles.profile else ("ignored", "excluded")
-
-
-def _scales(prepared: PreparedTable) -> dict[str, str]:
-    """How each column that was clustered is scaled."""
-    return {
-        name.column if isinstance(name, Indicator) else name: scale.kind
-        for name, scale in zip(prepared.encoding.names, prepared.scales)
-    }

@@ -244,15 +244,12 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
         role = "number"
     else:
         role = _text_role(present, is_requested=is_requested)
+    is_quantity = dtype.is_numeric() or dtype.is_temporal()
     if is_requested:
-        return "number" if role in ("identifier", "code") and not _is_text(dtype) else role
+        return "number" if role in ("identifier", "code") and is_quantity else role
     if role in ("number", "category") and _is_near_constant(present):
         return "near constant"
     return role
-
-
-def _is_text(dtype: Any) -> bool:
-    return not (dtype.is_numeric() or dtype.is_temporal())
 
 
 def _numeric_role(column: pl.Series) -> str:

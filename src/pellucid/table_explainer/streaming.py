@@ -84,7 +84,8 @@ class _Batches:
         self.fill = dict(prepared.fill)
         if missing == "median":
             for name in prepared.roles.numbers:
-                self.fill.setdefault(name, _median(prepared.table[name]))
+                middle = prepared.table[name].quantile(0.5, interpolation="lower")
+                self.fill.setdefault(name, float(middle or 0.0))
         self.names = [f"x{j}" for j in range(len(prepared.encoding.names))]
         self.filled: set[str] = set()
         self.n_rows, self.n_gaps = 0, 0
@@ -118,7 +119,9 @@ class _Batches:
             n_rows += batch.height
             n_gaps += batch.height - table.height
             if table.height:
-                labels = None if label is None else _as_label(batch[label].filter(is_complete))
+                labels = None if label is None else batch[label].filter(is_complete)
+                if labels is not None and not labels.dtype.is_numeric():
+                    labels = labels.cast(pl.String)
                 yield encoding.columns(Columns.of(table)), labels
         self.n_rows, self.n_gaps = n_rows, n_gaps
 
@@ -158,7 +161,8 @@ def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> Ta
     n_sampled = int(np.clip(most, tuning.FEWEST_SAMPLE_ROWS, tuning.SAMPLE_ROWS))
     sample = source_of(table.sample(read, n_sampled), table.name)
     sample = replace(sample, options=table.options, suffix=table.suffix)
-    dates = [n for n in sample.table.columns if n != labels and not _is_number(sample.table[n])]
+    schema = sample.table.schema.items()
+    dates = [n for n, t in schema if n != labels and not (t.is_numeric() or t == pl.Boolean)]
     if dates:
         notice(Message("noDatesInBatches", columns=dates))
         kept = [column for column in sample.table if column.name not in dates]
@@ -240,21 +244,8 @@ def _fit_all(
     return StreamedTable(model, explanation, clustering, old_leaf, batches.n_rows, batches.n_gaps)
 
 
-def _is_number(column: pl.Series) -> bool:
-    return column.dtype.is_numeric() or column.dtype == pl.Boolean
-
-
-def _median(column: pl.Series) -> float:
-    return float(column.quantile(0.5, interpolation="lower") or 0.0)
-
-
 def _typed(column: pl.Series, dtype: Any) -> pl.Series:
     """A column with the type of the sample; numbers with decimals are no integers."""
     if column.dtype.is_float() and dtype.is_integer():
         column = column.set(column != column.round(), None)
     return column.cast(dtype, strict=False)
-
-
-def _as_label(column: pl.Series) -> pl.Series:
-    is_whole = column.dtype.is_integer() or column.dtype.is_float()
-    return column if is_whole else column.cast(pl.String)

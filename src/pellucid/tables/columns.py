@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from numbers import Number
 from typing import Any
 
@@ -144,7 +144,7 @@ def date_formats(columns: Columns, categorical: Collection[int] = ()) -> dict[st
             continue
         values = {as_category(value) for value in set(column.tolist())} - {None}
         if values and all(isinstance(value, date) for value in values):
-            has_times = any(isinstance(value, datetime) and _has_time(value) for value in values)
+            has_times = any(isinstance(v, datetime) and v.time() != time() for v in values)
             found[name] = ColumnFormat("datetime" if has_times else "date")
     return found
 
@@ -153,16 +153,13 @@ def dates_as_days(columns: Columns, formats: Mapping[str, ColumnFormat]) -> Colu
     """The columns with dates as days since 1970-01-01."""
     if not formats:
         return columns
-    values = [_read(*part, formats) for part in zip(columns.names, columns.values)]
+    values = [read_dates(*part, formats) for part in zip(columns.names, columns.values)]
     return Columns(columns.names, values, columns.are_named)
 
 
-def _read(name: str, column: np.ndarray, formats: Mapping[str, ColumnFormat]) -> np.ndarray:
+def read_dates(name: str, column: np.ndarray, formats: Mapping[str, ColumnFormat]) -> np.ndarray:
+    """A column with dates as days; any other column as it is."""
     try:
         return formats.get(name, PLAIN).read(column)
     except (TypeError, ValueError) as error:
         raise ValueError(f"column {name!r} holds dates, but {error}") from None
-
-
-def _has_time(value: datetime) -> bool:
-    return bool(value.hour or value.minute or value.second or value.microsecond)

@@ -125,9 +125,13 @@ def table_to_array(table: Any) -> np.ndarray:
             continue
         numbers = _numbers_of_objects(column) if dtype in (nw.Object, nw.Unknown) else None
         if numbers is None:
+            remedy = "encode it first, for example with sklearn.preprocessing.OneHotEncoder"
+            if dtype.is_temporal():
+                days = "the days since its first value"
+                remedy = f"convert it to a number first, for example to {days}"
             raise ValueError(
-                f"column {name!r} is not numeric (its type is {dtype}); drop it, or "
-                f"{_remedy(dtype)}; for tables of mixed columns use pellucid.explain"
+                f"column {name!r} is not numeric (its type is {dtype}); drop it, or {remedy}; "
+                "for tables of mixed columns use pellucid.explain"
             )
         array[:, position] = numbers
     return array
@@ -142,10 +146,3 @@ def _numbers_of_objects(column: Any) -> np.ndarray | None:
         return values.astype(np.float64) if values.dtype.kind in "Ofiub" else None
     except (TypeError, ValueError):
         return None
-
-
-def _remedy(dtype: Any) -> str:
-    """How to make numbers of a column."""
-    if dtype.is_temporal():
-        return "convert it to a number first, for example to the days since its first value"
-    return "encode it first, for example with sklearn.preprocessing.OneHotEncoder"

@@ -111,18 +111,17 @@ def _as_fields(
     separator, decimal = _signs(source, suffix)
     if source is not None and source.text is not None and source.table.height == frame.height:
         texts = source.as_written()
-        same = [name for name in frame.columns if _is_same(frame, source.table, name)]
+        # The columns that have the values that were read.
+        same = [
+            name
+            for name, dtype in source.table.schema.items()
+            if frame.schema.get(name) == dtype
+            and frame[name].equals(source.table[name], null_equal=True)
+        ]
         frame = frame.with_columns(texts.select(same))
     if decimal == ",":
         frame = frame.with_columns(cs.float().cast(pl.String).str.replace(".", ",", literal=True))
     return frame if keep_formulas else neutralise(frame), separator
-
-
-def _is_same(frame: pl.DataFrame, table: pl.DataFrame, name: str) -> bool:
-    """Whether a column has the values that were read."""
-    if name not in table.columns or frame.schema[name] != table.schema[name]:
-        return False
-    return frame[name].equals(table[name], null_equal=True)
 
 
 def _signs(source: TableSource | None, suffix: str) -> tuple[str, str]:

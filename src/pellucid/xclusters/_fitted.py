@@ -11,8 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import EstimatorExportMixin, TreeModelMixin
-from pellucid.explanation.row_explanations import explain_rows, leaf_purity
-from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.explanation.rules import (
+    RuleList,
+    cluster_rules,
+    explain_rows,
+    leaf_purity,
+    leaf_rules,
+)
 from pellucid.tables.columns import Columns, dates_as_days
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree

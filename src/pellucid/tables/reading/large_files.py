@@ -12,8 +12,8 @@ import polars as pl
 
 from pellucid._utils.notices import InputError
 from pellucid.tables.reading.contents import errors_of
-from pellucid.tables.reading.numbers import as_integers
 from pellucid.tables.reading.source import ReadingOptions
+from pellucid.tables.reading.text_columns import as_integers
 from pellucid.tables.reading.text_files import read_text
 from pellucid.tables.suffixes import PARQUET, TEXT
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.contents import MAX_LINE, check_columns
-from pellucid.tables.reading.numbers import is_number
 from pellucid.tables.reading.records import (
     MAX_ROWS,
     NO_HEADER,
@@ -27,6 +26,7 @@ from pellucid.tables.reading.records import (
     usual_width,
 )
 from pellucid.tables.reading.source import ReadingOptions
+from pellucid.tables.reading.text_columns import is_number
 
 SEPARATORS = "\t;|,"
 """Separators in the order of preference, if lines have equal numbers of fields with several."""

@@ -21,19 +21,17 @@ from pellucid.tables.reading.dates import (
     parse_dates,
     read_dates,
 )
-from pellucid.tables.reading.numbers import (
-    NumberReading,
-    decimal_evidence,
-    is_code,
-    read_numbers,
-)
 from pellucid.tables.reading.text_columns import (
     ABBREVIATIONS,
     MARKERS,
     NEVER_WORDS,
     STANDARD,
+    NumberReading,
     TextColumn,
+    decimal_evidence,
+    is_code,
     quoted,
+    read_numbers,
 )
 
 _YEAR_NAME = re.compile(r"year|jahr|ann[eé]e|\byr\b|año", re.IGNORECASE)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
-from pellucid.tables.reading.numbers import is_number
-from pellucid.tables.reading.text_columns import MARKERS
+from pellucid.tables.reading.text_columns import MARKERS, is_number
 
 _PART, _N_PARTS = 1 << 17, 32
 _QUOTED = re.compile(rb'"[^"]*"')

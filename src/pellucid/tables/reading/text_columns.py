@@ -1,4 +1,4 @@
-"""The different values of a text column, and which of them are missing.
+"""The different values of a text column: which are missing, and which are numbers.
 
 An empty field, or one of blanks only, is missing in every column.
 
@@ -22,11 +22,28 @@ columns. In columns of numbers they are missing without a notice.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from pellucid.tables.reading.numbers import decimal_evidence
+CURRENCIES = (
+    *("US$", "CA$", "A$", "C$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₪", "₫", "฿", "zł"),
+    *("kr.", "kr", "Fr.", "Rs.", "USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD"),
+    *("SEK", "NOK", "DKK", "PLN", "BRL", "MXN", "ZAR"),
+)
+UNITS = (
+    *("%", "‰", "°C", "°F", "°", "kg", "mg", "g", "lbs", "lb", "km/h", "km", "cm", "mm"),
+    *("m", "mph", "mi", "ft", "ms", "min", "h", "s", "ml", "l", "kWh", "kW", "W", "GB"),
+    *("MB", "kB", "px"),
+)
+"""Suffixes that count only if almost all values of a column have the same one."""
+
+_CURRENCY = "|".join(map(re.escape, CURRENCIES))
+_UNIT = "|".join(map(re.escape, UNITS))
+_BLANKS = r"[ \u00a0\u2009\u202f]"
+_THOUSANDS = {".": ",", ",": "."}
 
 EXCEL_ERRORS = ("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#N/A N/A")
 
@@ -50,9 +67,159 @@ STANDARD = ("na", "nan", "-nan", "<na>", "nat", "null")
 MARKERS = frozenset(each.lower() for each in (*NEVER_WORDS, *ABBREVIATIONS, *WORDS, "...", "-nan"))
 """Spellings, in lower case, of missing values in columns of numbers and dates."""
 
-
 MAX_EXAMPLES = 3
+
 _SAMPLE = 1000
+
+
+def _pattern(decimal: str) -> str:
+    """A regular expression of numbers with this decimal sign."""
+    point, group = re.escape(decimal), re.escape(_THOUSANDS[decimal])
+    grouped = "|".join(
+        (
+            rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+",
+            rf"[1-9]\d?(?:{group}\d{{2}})+{group}\d{{3}}",  # Indian style: 1,00,000
+            rf"[1-9]\d{{0,2}}(?:{_BLANKS}\d{{3}})+",
+            r"[1-9]\d{0,2}(?:['’]\d{3})+",
+        )
+    )
+    core = rf"(?:{grouped}|\d+)(?:{point}\d*)?|{point}\d+"
+    return (
+        rf"^(?P<open>\()?(?P<sign>[-+−]?)(?P<prefix>(?:{_CURRENCY})?{_BLANKS}*)(?P<inner>[-+−]?)"
+        rf"(?P<core>(?:{core})(?:[eE][-+]?\d+)?)"
+        rf"(?P<suffix>{_BLANKS}*(?:{_CURRENCY}|{_UNIT})?)(?P<close>\))?$"
+    )
+
+
+PATTERNS = {sign: _pattern(sign) for sign in ".,"}
+_COMPILED = {sign: re.compile(pattern) for sign, pattern in PATTERNS.items()}
+
+
+class NumberReading(NamedTuple):
+    """Numbers of a text column, null where the text is not a number.
+
+    `prefix` and `suffix` are the text around most numbers. `is_integer` says whether all numbers
+    are written without decimals. The example is a text with currency, unit or thousands separator,
+    or empty.
+    """
+
+    numbers: pl.Series
+    prefix: str
+    suffix: str
+    is_integer: bool
+    example: str
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be a number, with either decimal sign."""
+    return any(pattern.match(text) for pattern in _COMPILED.values())
+
+
+def decimal_evidence(values: pl.Series, counts: pl.Series) -> tuple[int, int, int]:
+    """How many values are numbers with a decimal comma only, with a point only, and with both."""
+    is_plain = _plain_numbers(values, ".").is_not_null()
+    has_point = is_plain & values.str.contains(".", literal=True)
+    is_open = has_point & values.str.contains(r"^[-+]?[1-9]\d{0,2}\.\d{3}$")
+    n_point = int(counts.filter(has_point & ~is_open).sum())
+    n_both = int(counts.filter(is_plain).sum()) - n_point
+    values, counts = values.filter(~is_plain), counts.filter(~is_plain)
+    comma, point = (values.str.contains(PATTERNS[sign]).fill_null(False) for sign in ",.")
+    return (
+        int(counts.filter(comma & ~point).sum()),
+        n_point + int(counts.filter(point & ~comma).sum()),
+        n_both + int(counts.filter(point & comma).sum()),
+    )
+
+
+def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberReading:
+    """Read numbers with one decimal sign.
+
+    A currency sign is optional if the column has one currency. Percent signs and other units must
+    be those of most values, because a number without the unit can be of another scale. `values` are
+    different values without blanks at their ends, and `counts` how often they occur.
+    """
+    numbers = _plain_numbers(values, decimal)
+    is_plain = numbers.is_not_null()
+    has_decimals = values.filter(is_plain).str.contains(rf"[{decimal}eE]").any()
+    others = (~is_plain & values.is_not_null()).arg_true()
+    written = values.gather(others)
+    parts = written.str.extract_groups(PATTERNS[decimal]).struct.unnest()
+    unit = parts["prefix"].str.strip_chars() + parts["suffix"].str.strip_chars()
+    n_plain = int(counts.filter(is_plain).sum())
+    allowed = _allowed_units(unit, counts.gather(others), n_plain)
+    is_ok = unit.is_in(allowed) & (parts["open"].is_null() == parts["close"].is_null())
+    is_ok &= (parts["sign"] == "") | (parts["inner"] == "")
+    is_ok = is_ok.fill_null(False)
+    parts, written = parts.filter(is_ok), written.filter(is_ok)
+    core = parts["core"].str.replace_all(r"[ \u00a0\u2009\u202f'’]", "")
+    core = core.str.replace_all(_THOUSANDS[decimal], "", literal=True)
+    found = core.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
+    is_negative = parts["sign"].is_in(["-", "−"]) | parts["inner"].is_in(["-", "−"])
+    is_negative |= parts["open"].is_not_null()
+    found = pl.select(pl.when(is_negative).then(-found).otherwise(found)).to_series()
+    if "" not in allowed:
+        numbers = numbers.set(is_plain, None)
+    numbers = numbers.scatter(others.filter(is_ok), found)
+    has_decimals |= core.str.contains(rf"[{decimal}eE]").any()
+    with_unit = parts.filter(unit.filter(is_ok) != "")
+    prefix, suffix = (
+        with_unit[each].mode().sort()[0].replace("\u00a0", " ") if len(with_unit) else ""
+        for each in ("prefix", "suffix")
+    )
+    is_bare = written.str.contains(rf"^[-+]?[\d{decimal}]*(?:[eE][-+]?\d+)?$")
+    example: Any = written.filter(~is_bare).min() or ""
+    return NumberReading(numbers, prefix, suffix, not has_decimals, example)
+
+
+def _plain_numbers(values: pl.Series, decimal: str) -> pl.Series:
+    """Finite numbers of digits, a sign and a decimal sign; null for other values."""
+    if decimal == ",":
+        has_point = values.str.contains(".", literal=True)
+        values = values.set(has_point, None).str.replace(",", ".", literal=True)
+    numbers = values.cast(pl.Float64, strict=False)
+    return numbers.set(~numbers.is_finite(), None)
+
+
+def _allowed_units(unit: pl.Series, counts: pl.Series, n_plain: int) -> list[str]:
+    """The units that the numbers of a column may have; empty text for none."""
+    weight = {"": n_plain}
+    for each, n in (
+        pl.DataFrame({"unit": unit, "n": counts}).drop_nulls().group_by("unit").sum().rows()
+    ):
+        weight[each] = weight.get(each, 0) + n
+    usual = max(weight, key=lambda each: (weight[each], each))
+    currencies = [each for each in weight if each in CURRENCIES]
+    if usual not in ("", *currencies):
+        return [usual]
+    if usual == "" and len(currencies) > 1:
+        return [""]
+    return ["", usual if usual else (currencies or [""])[0]]
+
+
+def as_integers(column: pl.Series) -> pl.Series:
+    """A column of floats as integers if all are integers, otherwise as it is."""
+    is_whole = (column == column.round()).all() and (column.abs() < 2**53).all()
+    return column.cast(pl.Int64) if is_whole and column.is_finite().all() else column
+
+
+def is_code(values: pl.Series, counts: pl.Series) -> bool:
+    """Whether digits are a code, such as a ZIP code, a phone number or a long account number.
+
+    Codes have leading zeros, or a plus sign and many digits, or more digits than a number can
+    keep. One number in many that starts with a zero is not enough, unless all have the same
+    length.
+    """
+    digits = values.str.contains(r"^\+?\d+$").fill_null(False)
+    total = int(counts.filter(digits).sum())
+    if not total:
+        return False
+    zeros = digits & values.str.contains(r"^0\d")
+    phones = digits & values.str.contains(r"^\+\d{7,}$")
+    if zeros.any():
+        widths = values.filter(digits).str.len_chars()
+        return widths.n_unique() == 1 or counts.filter(zeros).sum() >= 0.05 * total
+    long = digits & (values.str.len_chars() > 18)
+    return bool(counts.filter(phones | long).sum() >= 0.5 * total)
 
 
 @dataclass

@@ -14,10 +14,10 @@ from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.layout import TextTable, find_table
-from pellucid.tables.reading.numbers import as_integers, decimal_evidence
 from pellucid.tables.reading.parsing import parse_columns
 from pellucid.tables.reading.records import has_leading_zeros, is_regular
 from pellucid.tables.reading.source import BOM_ENCODING, ReadingOptions, TableSource, read_fields
+from pellucid.tables.reading.text_columns import as_integers, decimal_evidence
 
 _SAMPLE_ROWS = 1000
 UTF_8 = "utf-8"

@@ -82,15 +82,16 @@ def missing_package(
 
 
 def lazy_attributes(
-    package: str, modules: Mapping[str, str], requires: Mapping[str, str] | None = None
+    package: str, public: Mapping[str, str], requires: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
-    `modules` has for each public name the module that defines it, relative to the package.
-    `requires` has optional modules that functions require. Without them, a function can be
+    `public` has for each module, relative to the package, its public names with blanks between
+    them. `requires` has optional modules that functions require. Without them, a function can be
     imported, and a call raises an error with the pip command.
     """
     requires = requires or {}
+    modules = {name: module for module, names in public.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in modules:

@@ -44,18 +44,22 @@ Options = Mapping[str, CommandOption]
 
 
 def value(
-    kind: Any,
     metavar: str,
     text: str,
     *flags: str,
+    kind: Any = None,
     default: Any = None,
     words: Sequence[str] = (),
     **more: Any,
 ) -> CommandOption:
-    """An option with a value. ``--help`` shows its default, if there is one."""
+    """An option with a value. ``--help`` shows its default, if there is one.
+
+    Its `kind` is that of the default, else text, unless it is given.
+    """
     if words:
         more["autocompletion"] = lambda: list(words)
     settings = {"metavar": metavar, "help": text, "show_default": default is not None, **more}
+    kind = kind or (str if default is None else type(default))
     if default is None:
         kind = kind | None
     return CommandOption(kind, typer.Option(*flags, **settings), default, tuple(words))
@@ -70,7 +74,7 @@ def flag(text: str, *flags: str, default: bool | None = False) -> CommandOption:
 def file(metavar: str, text: str) -> CommandOption:
     """An option that names a file to write."""
     # readable=False: our own check gives a better message than typer's.
-    return value(Path, metavar, text, readable=False)
+    return value(metavar, text, kind=Path, readable=False)
 
 
 def argument(metavar: str, text: str) -> CommandOption:
@@ -105,11 +109,10 @@ MODEL = {"model": argument("MODEL", "A model file written by --model.")}
 
 DATA = panel(
     "Data",
-    columns=value(str, NAMES, "Columns to use; the others are ignored."),
-    exclude=value(str, NAMES, "Columns to ignore."),
-    categorical=value(str, NAMES, "Columns to treat as categories."),
+    columns=value(NAMES, "Columns to use; the others are ignored."),
+    exclude=value(NAMES, "Columns to ignore."),
+    categorical=value(NAMES, "Columns to treat as categories."),
     scale=value(
-        str,
         "HOW",
         "Scale of numeric columns before clustering: auto (standardized, skewed ones on a "
         "logarithmic scale), standard, robust, log, rank or none. Rules keep the original units.",
@@ -117,7 +120,6 @@ DATA = panel(
         words=CHOICES["scale"],
     ),
     missing=value(
-        str,
         "WHAT",
         "Rows with a missing number: drop them, fill in the median, or stop with an error. "
         "auto drops at most 10% of the rows; otherwise it ignores columns with many gaps, or "
@@ -126,7 +128,6 @@ DATA = panel(
         words=CHOICES["missing"],
     ),
     outliers=value(
-        str,
         "WHAT",
         "Rows far from all others: auto sets them apart and reports them, keep clusters them.",
         default="auto",
@@ -136,10 +137,9 @@ DATA = panel(
 EXPLAIN_DATA = panel(
     "Data",
     profile=value(
-        str, NAMES, "Columns that are kept out of the clustering, but described in the result."
+        NAMES, "Columns that are kept out of the clustering, but described in the result."
     ),
     memory=value(
-        str,
         "SIZE",
         "Memory to use, such as 2GB. A Parquet or text file that needs more is read in batches; "
         "then only its columns of numbers are used. Default: half of the free memory.",
@@ -148,22 +148,18 @@ EXPLAIN_DATA = panel(
 READING = panel(
     "How to read the file",
     separator=value(
-        str,
         "CHAR",
         "Separator of the fields, such as ';', 'tab' or 'blank'. Default: detected.",
         "--sep",
     ),
-    decimal=value(str, "CHAR", "Decimal sign: '.' or ','. Default: detected."),
-    encoding=value(
-        str, "NAME", "Encoding of the text, such as utf-8 or latin-1. Default: detected."
-    ),
+    decimal=value("CHAR", "Decimal sign: '.' or ','. Default: detected."),
+    encoding=value("NAME", "Encoding of the text, such as utf-8 or latin-1. Default: detected."),
     na=value(
-        str,
         NAMES,
         "Words that stand for a missing value. Default: an empty field, NA, n/a, ?, - and the like "
         "in columns of numbers.",
     ),
-    skip=value(int, "N", "Number of lines above the header. Default: detected.", min=0),
+    skip=value("N", "Number of lines above the header. Default: detected.", kind=int, min=0),
     header=flag(
         "Whether the first line has the names of the columns. Default: detected.",
         "--header/--no-header",
@@ -173,20 +169,18 @@ READING = panel(
 CLUSTERS = panel(
     "Clusters",
     k=value(
-        str,
         "N|N-M|auto",
         "Number of clusters. A range such as 3-8 compares its numbers and chooses one; auto "
         "chooses from 2 to 10.",
         "-k",
         default="auto",
     ),
-    labels=value(str, "COLUMN", "Explain existing groups (this column) instead of clustering."),
-    seed=value(int, "N", "Random seed of k-means.", default=0, min=0, max=2**32 - 1),
+    labels=value("COLUMN", "Explain existing groups (this column) instead of clustering."),
+    seed=value("N", "Random seed of k-means.", default=0, min=0, max=2**32 - 1),
 )
 OBJECTIVE = panel(
     "Clusters",
     objective=value(
-        str,
         "WHAT",
         "What to minimize: kmeans (squared distance to the mean) or kmedians (absolute distance to "
         "the median, robust to outliers).",
@@ -197,7 +191,6 @@ OBJECTIVE = panel(
 TREE = panel(
     "Tree",
     method=value(
-        str,
         "NAME",
         f"How the tree is built: {', '.join(CHOICES['method'])}. Default: explainable, which finds "
         "the tree of lowest cost; with --labels spex, which uses only the labels; with --objective "
@@ -205,13 +198,12 @@ TREE = panel(
         words=CHOICES["method"],
     ),
     leaves=value(
-        int,
         "N",
         "Number of leaves, for exkmc (default 2 k), explainable and spex (default k).",
+        kind=int,
         min=1,
     ),
     polish=value(
-        str,
         "HOW",
         "Improve the finished tree as long as its cost decreases: no, yes, or deep, which takes "
         "several times as long.",
@@ -219,18 +211,17 @@ TREE = panel(
         words=("no", "yes", "deep"),
     ),
     depth_penalty=value(
-        float,
         "X",
         "Penalty on depth, as a share of the cost: larger values give shorter rules. For exshallow "
         "(default 0.03) and explainable (default 0).",
+        kind=float,
         min=0,
     ),
-    max_depth=value(int, "N", "Maximum depth of the tree, for explainable.", min=1),
+    max_depth=value("N", "Maximum depth of the tree, for explainable.", kind=int, min=1),
     max_conditions=value(
-        int, "N", "Maximum number of conditions in a rule, for explainable.", min=1
+        "N", "Maximum number of conditions in a rule, for explainable.", kind=int, min=1
     ),
     effort=value(
-        str,
         "HOW",
         "Search effort of explainable: fast, balanced (default) or best.",
         words=("fast", "balanced", "best"),
@@ -239,7 +230,6 @@ TREE = panel(
 REGIONS = panel(
     "Regions",
     max_error=value(
-        float,
         "X",
         "Maximum share of rows of other clusters in a region.",
         default=0.05,
@@ -247,7 +237,6 @@ REGIONS = panel(
         max=1,
     ),
     shape=value(
-        str,
         "NAME",
         "box, polyhedron, ellipse or nonparametric.",
         default="box",
@@ -267,25 +256,23 @@ FILES = panel(
         "--keep-formulas",
     ),
     names=value(
-        str,
         "FILE|suggested",
         "Names of the clusters: a table with the columns cluster and name, a report that was saved "
         "with names, or suggested. The names reach all files.",
     ),
     tree=file("IMAGE", "A plot of the tree: .png, .svg, .pdf or .dot."),
     sql=file("SQL", "The clusters as an SQL expression."),
-    dialect=value(str, "NAME", "SQL dialect, such as postgres or mysql.", default="standard"),
+    dialect=value("NAME", "SQL dialect, such as postgres or mysql.", default="standard"),
     model=file("JSON", "The model, for pellucid predict."),
     report=file("HTML", "A report as one HTML file that works offline."),
-    title=value(str, "TEXT", "Title of the report."),
+    title=value("TEXT", "Title of the report."),
     rows=value(
-        str,
         "WORD",
         "What the rows are called in the report, such as customers.",
         default="rows",
     ),
     no_rows=flag("Keep single rows out of the report.", "--no-rows"),
-    language=value(str, "en|de", "Language of the report.", default="en", words=("en", "de")),
+    language=value("en|de", "Language of the report.", default="en", words=("en", "de")),
 )
 PLOT = panel("Files to write", plot=file("IMAGE", "A plot: .png, .svg or .pdf."))
 REGION_FILES = {
@@ -306,9 +293,9 @@ PREDICTED_FILES = {
 }
 DEMO_FOLDER = {
     "output": value(
-        Path,
         "DIR",
         "Folder for the files; created if missing.",
+        kind=Path,
         default=Path("."),
         readable=False,
         show_default=False,
@@ -318,54 +305,49 @@ DEMO_FOLDER = {
 SERIES = panel(
     "Series",
     entity=value(
-        str,
         NAMES,
         "Columns that describe an entity; the rules use them. Default: columns with one value per "
         "entity, if --id or a wide table gives the entities.",
     ),
     identity=value(
-        str,
         NAMES,
         "Columns that name an entity; the rules do not use them. Default: columns of --entity with "
         "a different text for each entity.",
         "--id",
     ),
-    time=value(str, "COLUMN", "Column of dates or times, in a long table."),
-    value=value(str, "COLUMN", "Column of the measured values, in a long table."),
+    time=value("COLUMN", "Column of dates or times, in a long table."),
+    value=value("COLUMN", "Column of the measured values, in a long table."),
     times=value(
-        str,
         NAMES,
         "Columns of a wide table, one per time: names, patterns such as 'y19*', or ranges such as "
         "1952:2007. Default: columns whose names are years or dates.",
     ),
     weight=value(
-        str,
         "COLUMN",
         "Weight of an entity: none (all entities count the same), value (the sum of its values), "
         "or the mean of a column.",
         default="none",
     ),
     aggregate=value(
-        str,
         "HOW",
         "How to combine several rows of one time: mean, sum, median, min or max.",
         default="mean",
         words=("mean", "sum", "median", "min", "max"),
     ),
     frequency=value(
-        str,
         "HOW",
         "Aggregate times by hour, day, week, month or year.",
         words=("hour", "day", "week", "month", "year"),
     ),
-    moving_average=value(int, "N", "Window of a moving average, in times.", min=1),
+    moving_average=value("N", "Window of a moving average, in times.", kind=int, min=1),
     relative=flag(
         "Divide each series by its mean, to compare shapes instead of levels.", "--relative"
     ),
-    fill_value=value(float, "X", "Value for missing times, such as 0.", "--fill-value", "--fill"),
+    fill_value=value(
+        "X", "Value for missing times, such as 0.", "--fill-value", "--fill", kind=float
+    ),
     interpolate=flag("Interpolate missing times linearly.", "--interpolate"),
     coverage=value(
-        str,
         "WHAT",
         "Series that start late or end early: equal (an error), common (only the times of all "
         "entities), or own (series of different lengths, for dtw).",
@@ -376,28 +358,24 @@ SERIES = panel(
 SERIES_CLUSTERS = panel(
     "Clusters",
     k=value(
-        str,
         "FROM-TO",
         "Number of clusters, or range of it. Default: 3-11; for fewer than 12 entities, from 2 to "
         "one less than their number.",
         "-k",
     ),
     trade_off=value(
-        float,
         "X",
         "Weight of the tree's size in the objective: larger values give shorter rules.",
         default=1.0,
         min=0,
     ),
     tolerance=value(
-        float,
         "X",
         "Stop the search when the objective can improve by at most this.",
         default=0.05,
         min=0,
     ),
     tree_accuracy=value(
-        float,
         "X",
         "Share of the entities that the tree must assign to their cluster: smaller values give "
         "smaller trees. A warning is printed if no tree reaches it.",
@@ -406,14 +384,12 @@ SERIES_CLUSTERS = panel(
         max=1,
     ),
     distance=value(
-        str,
         "NAME",
         "Distance between series: euclidean, manhattan, cosine, or dtw.",
         default="euclidean",
         words=("euclidean", "manhattan", "cosine", "dtw"),
     ),
     search=value(
-        str,
         "NAME",
         "branch-and-bound, grid, bayes (requires the package bayesian-optimization) or two-step "
         "(requires the package kneed).",

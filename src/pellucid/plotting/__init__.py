@@ -28,22 +28,18 @@ __all__ = [
     "plot_trends",
 ]
 
-_MODULES = {
-    "plot_calibration": "regions",
-    "plot_comparison": "trade_off",
-    "plot_level": "regions",
-    "plot_partition": "partition",
-    "plot_profile": "profile",
-    "plot_row": "regions",
-    "plot_score_map": "regions",
-    "plot_search": "xclusters",
-    "plot_trade_off": "trade_off",
-    "plot_tree": "tree",
-    "plot_trends": "xclusters",
-}
 
 # Type checkers use the imports above, so that a wrong name is an error.
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_attributes(
-        __name__, _MODULES, requires=dict.fromkeys(_MODULES, "matplotlib")
+        __name__,
+        {
+            "partition": "plot_partition",
+            "profile": "plot_profile",
+            "regions": "plot_calibration plot_level plot_row plot_score_map",
+            "trade_off": "plot_comparison plot_trade_off",
+            "tree": "plot_tree",
+            "xclusters": "plot_search plot_trends",
+        },
+        requires=dict.fromkeys(__all__, "matplotlib"),
     )

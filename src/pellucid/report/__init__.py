@@ -19,10 +19,5 @@ __all__ = [
 # Type checkers use the imports above, so that a wrong name is an error.
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_attributes(
-        __name__,
-        {
-            "read_cluster_names": "page",
-            "report_html": "writing",
-            "write_report": "writing",
-        },
+        __name__, {"page": "read_cluster_names", "writing": "report_html write_report"}
     )

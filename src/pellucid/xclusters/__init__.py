@@ -39,17 +39,10 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_attributes(
         __name__,
         {
-            "KMedoids": "_kmedoids",
-            "Medoids": "medoids",
-            "SeriesTable": "series",
-            "XClusters": "_xclusters",
-            "between": "distances.pairwise",
-            "check_matrix": "distances.pairwise",
-            "k_medoids": "medoids",
-            "load_matrix": "distances.pairwise",
-            "pairwise": "distances.pairwise",
-            "save_matrix": "distances.pairwise",
-            "series_from_long": "series",
-            "series_from_wide": "series",
+            "_kmedoids": "KMedoids",
+            "_xclusters": "XClusters",
+            "distances.pairwise": "between check_matrix load_matrix pairwise save_matrix",
+            "medoids": "Medoids k_medoids",
+            "series": "SeriesTable series_from_long series_from_wide",
         },
     )

@@ -8,6 +8,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from _support.fitting import assert_same_tree
@@ -302,3 +303,10 @@ def test_what_was_read_does_not_stay_in_memory(kind, tmp_path):
         largest = max(largest, pa.total_allocated_bytes() - before)
         assert chunk.n_rows
     assert 0 < largest < path.stat().st_size / 3
+
+
+def test_centers_that_no_threshold_separates_are_a_warning():
+    X = np.array([[0.0], [1.0], [2.0]])
+    centers = np.array([[0.0], [0.0], [2.0]])
+    with pytest.warns(ConvergenceWarning, match="2 leaves for 3 clusters"):
+        IMM(reference=centers).fit(pellucid.scan(lambda: [X]))

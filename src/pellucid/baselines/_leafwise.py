@@ -25,7 +25,7 @@ _EQUAL = 1e-9
 class BaselineTree(BaseLeafwiseTree):
     """Base of the baselines, of which the smaller trees of the same fit are known."""
 
-    def _store_growth(self, problem, growth):
+    def _store_growth(self, problem, growth, found):
         self._builder = growth.builder
 
     def staged_trees(self) -> Iterator[ThresholdTree]:

@@ -20,7 +20,7 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
-from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._utils.estimators import Noise, store_training_data
 from pellucid._utils.notices import ImpureRuleWarning
 from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
@@ -174,8 +174,33 @@ class BaseThresholdTree(
         """
         for name in _SOMETIMES_SET:
             self.__dict__.pop(name, None)
-        if is_scan(X):
-            return self._fit_scan(X, y, sample_weight)
+        streams = is_scan(X)
+        found = (self._fit_scan if streams else self._fit_rows)(X, y, sample_weight)
+        tree, names = found.tree, np.array(found.names)
+        self.tree_, self.n_leaves_, self.cluster_names_ = tree, tree.n_leaves, names
+        self.cluster_centers_, self.inertia_ = found.cluster_centers, found.inertia
+        self.reference_centers_ = found.reference_centers
+        self.reference_inertia_, self.mistakes_ = found.reference_inertia, found.mistakes
+        self.feature_importances_ = found.importances
+        self._leaf_rules = leaf_rules(
+            tree, feature_names=self._names_in(), labels=names.tolist(), purity=found.purity
+        )
+        self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
+        store_training_data(self, X=None if streams else X)
+        n_clusters = len(names)
+        if self.n_leaves_ < min(self._max_leaves(n_clusters), n_clusters):
+            warnings.warn(
+                f"the tree has {self.n_leaves_} leaves for {n_clusters} clusters: no threshold "
+                "separates the other clusters, because their centers or rows coincide. Use fewer "
+                "clusters",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        warn_of_impure_rules(self.rules_)
+        return self
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> FitSummary:
+        """Grow the tree on rows in memory, and set their labels."""
         self._has_labels = y is not None
         with self._prepare(X, y, sample_weight) as (data, reference, problem):
             n_leaves = self._max_leaves(problem.n_clusters)
@@ -184,23 +209,11 @@ class BaseThresholdTree(
             tree, leaf = self._finish(problem, growth)
             if self._moves_clusters:
                 tree = _with_matching_names(tree, leaf, problem)
-            self._store(data, reference, problem, tree, leaf)
-            means = self.cluster_centers_ if self._objective == "kmeans" else None
-            self.feature_importances_ = find_importances(tree, problem.data, leaf, means)
-            self._store_growth(problem, growth)
-        store_training_data(self, X=X)
-        if self.n_leaves_ < min(n_leaves, problem.n_clusters):
-            warnings.warn(
-                f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no "
-                "threshold separates the other clusters, because their centers or rows coincide. "
-                "Use fewer clusters",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        warn_of_impure_rules(self.rules_)
-        return self
+            found = self._summarize(data, reference, problem, tree, leaf)
+            self._store_growth(problem, growth, found)
+        return found
 
-    def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> FitSummary:
         """Grow the tree in passes over the batches of a scan."""
         from pellucid.scale.fitting import make_problem, summarize
         from pellucid.scale.pass_progress import with_reports
@@ -236,24 +249,15 @@ class BaseThresholdTree(
                 n_leaves = self._max_leaves(len(reference.centers))
                 progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
                 growth = self._grow(problem, progress)
-                found = summarize(problem, first, growth, renames=self._moves_clusters)
+                found = summarize(
+                    problem, first, growth, reference.names, renames=self._moves_clusters
+                )
             finally:
                 partitions.close()
-        names = np.array(reference.names)
-        self.tree_, self.n_leaves_ = found.tree, found.tree.n_leaves
-        self.cluster_names_ = names
-        self.cluster_centers_, self.inertia_ = found.cluster_centers, found.inertia
-        self.reference_centers_ = reference.centers
-        self.reference_inertia_ = found.reference_inertia
-        self.mistakes_ = found.mistakes
-        self.feature_importances_ = found.importances
         if not scan.exact:
             self.scan_gap_ = max(problem.gaps.values(), default=0.0)
-        self._set_rules(found.tree, names, found.purity)
-        self._store_growth(problem, growth)
-        store_training_data(self)
-        warn_of_impure_rules(self.rules_)
-        return self
+        self._store_growth(problem, growth, found)
+        return found
 
     def _check_scan_parameters(self) -> None:
         """Raise an error if the method, or a parameter, cannot be used on a scan."""
@@ -327,44 +331,43 @@ class BaseThresholdTree(
         """The final tree and the leaf of each row of the problem."""
         return growth.builder.build(), growth.leaf_of_rows
 
-    def _store_growth(self, problem: Any, growth: GrowthResult) -> None:
+    def _store_growth(self, problem: Any, growth: GrowthResult, found: FitSummary) -> None:
         """Set the fitted attributes of a method; none by default."""
 
-    def _store(
+    def _summarize(
         self,
         data: Dataset,
         reference: Reference,
         problem: Problem,
         tree: ThresholdTree,
         leaf: np.ndarray,
-    ) -> None:
-        """Set the attributes that every fitted estimator has; `leaf` is that of problem's rows.
+    ) -> FitSummary:
+        """What a fit finds, and the labels of the rows; `leaf` is that of problem's rows.
 
         Rows that are left out, such as noise, have a label, and do not count in costs and centers.
         """
         found, expected = problem.centers_and_costs(tree.cluster.take(leaf))
+        means = found[0] if self._objective == "kmeans" else None
+        importances = find_importances(tree, problem.data, leaf, means)
         leaf = leaf if problem.n_samples == data.X.shape[0] else tree.apply(data.X)
         position, names = tree.cluster.take(leaf), np.array(reference.names)
-        self.tree_ = tree
-        self.n_leaves_ = tree.n_leaves
-        self.cluster_names_ = names
-        self.cluster_centers_, self.inertia_ = found
         self.labels_ = _name(position, names)
-        self.reference_centers_ = reference.centers
         self.reference_labels_ = _name(reference.labels, names)
-        self.reference_inertia_ = expected[1]
         has_label = reference.labels >= 0
         rows = slice(None) if has_label.all() else has_label
         is_own, weights = position[rows] == reference.labels[rows], data.weights
-        self.mistakes_ = weights.of_units(weights.units[rows][~is_own].sum())
+        mistakes = weights.of_units(weights.units[rows][~is_own].sum())
         purity = leaf_purity(leaf[rows], is_own, None if weights.are_ones else weights.values[rows])
-        self._set_rules(tree, names, purity)
-
-    def _set_rules(self, tree: ThresholdTree, names: np.ndarray, purity: dict[int, float]) -> None:
-        self._leaf_rules = leaf_rules(
-            tree, feature_names=self._names_in(), labels=names.tolist(), purity=purity
+        return FitSummary(
+            tree,
+            reference.names,
+            *found,
+            reference.centers,
+            expected[1],
+            purity,
+            importances,
+            mistakes,
         )
-        self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
 
     def _names_in(self):
         return getattr(self, "feature_names_in_", None)

@@ -138,7 +138,7 @@ class ExKMC(BaseReferenceTree):
         base._check_scan_parameters()
         return StartTree(base._grow(problem, progress).builder.build())
 
-    def _store_growth(self, problem, growth):
+    def _store_growth(self, problem, growth, found):
         final = sum(map(problem.criterion(SurrogateCost).cost, growth.leaves.values()))
         builder, gains, unit = growth.builder, growth.gains, problem.cost_unit
         n_base = len(builder.splits) - len(gains)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import Portfolio, growth_of, rounded_cost
@@ -29,7 +29,7 @@ from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 if TYPE_CHECKING:
-    from typing import Self
+    pass
 
 SCAN_SAMPLE_ROWS = 100_000
 """Rows of the sample on which trees are searched if a scan does not fit into memory."""
@@ -235,7 +235,7 @@ class ExplainableKMeans(BaseThresholdTree):
 
         return rank
 
-    def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> FitSummary:
         """Fit in memory if the rows fit; otherwise search on a sample, and compare on all rows."""
         if y is not None or sample_weight is not None or scan.rows_in_memory(_COPIES) == 0:
             return super()._fit_scan(scan, y, sample_weight)
@@ -244,10 +244,10 @@ class ExplainableKMeans(BaseThresholdTree):
         if gathered.parts is None or not gathered.n_rows:
             return super()._fit_scan(scan, y, sample_weight)
         X, weight, labels = gathered.arrays()
-        self.fit(scan.named(X), labels, sample_weight=weight)
+        found = self._fit_rows(scan.named(X), labels, weight)
         # As after any fit on a scan.
         del self.labels_, self.reference_labels_
-        return self
+        return found
 
     def _grow_on_sample(self, problem: Any) -> GrowthResult:
         """The tree of a sample that is the best one for all rows."""

@@ -136,8 +136,8 @@ class RandomThresholds(BaseReferenceTree):
         criterion = DrawnCuts(problem, trees, int(np.argmin(self._changes)))
         return grow_greedily(criterion, self.threshold_style, progress)
 
-    def _store_growth(self, problem, growth):
-        self.draw_costs_ = self.reference_inertia_ + self._changes
+    def _store_growth(self, problem, growth, found):
+        self.draw_costs_ = found.reference_inertia + self._changes
 
 
 def _first_of_equals(centers: np.ndarray) -> np.ndarray:

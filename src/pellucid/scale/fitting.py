@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -26,12 +26,12 @@ from pellucid._core.data.arrays import MAX_COPIES
 from pellucid._core.data.binning import Quantizer
 from pellucid._core.data.dataset import unit_of_moments
 from pellucid._core.data.moments import GroupMoments, bring_to_means
-from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
 from pellucid.metrics.trees import match_clusters
 from pellucid.scale.references import Checked, ScanReference
-from pellucid.tree import ThresholdTree, TreeBuilder
+from pellucid.tree import TreeBuilder
 from pellucid.tree.measures import feature_importances
 
 BATCH_CRITERIA: dict[type[Any], Callable[..., Any]] = {
@@ -229,28 +229,13 @@ def _leaf_moments(
     return bring_to_means(moments, origins, take)
 
 
-class ScanSummary(NamedTuple):
-    """What an estimator stores after a fit on a scan.
-
-    `purity` is, by leaf, the share of the weight whose own center is the leaf's; `mistakes` is the
-    weight of the rows for which it is not.
-    """
-
-    tree: ThresholdTree
-    cluster_centers: np.ndarray
-    inertia: float
-    reference_inertia: float
-    purity: dict[int, float]
-    importances: np.ndarray
-    mistakes: int | float
-
-
 def summarize(
     problem: BatchProblem,
     first: FirstSums,
     growth: GrowthResult,
+    names: Sequence[Any],
     renames: bool = False,
-) -> ScanSummary:
+) -> FitSummary:
     """Clusters, counts and costs of a grown tree, by two passes.
 
     `renames`: clusters are renamed so that most weight is in its reference cluster.
@@ -266,9 +251,9 @@ def summarize(
     if renames:
         table = np.zeros((k, k), dtype=np.int64)
         np.add.at(table, [nodes[leaf].cluster for leaf in leaves], units[leaves])
-        names = match_clusters(table).tolist()
+        matched = match_clusters(table).tolist()
         for leaf in leaves:
-            builder.set_cluster(leaf, names[nodes[leaf].cluster])
+            builder.set_cluster(leaf, matched[nodes[leaf].cluster])
     moments, origins = _leaf_moments(problem, first, builder, units)
     per_weight = problem.weight_units.per_weight
     totals = {leaf: (int(counts[leaf].sum()), int(units[leaf].sum())) for leaf in leaves}
@@ -299,7 +284,17 @@ def summarize(
     importances = feature_importances(tree, weight, origins + shifts)
     separated = int(units.sum()) - sum(int(units[leaf, nodes[leaf].cluster]) for leaf in leaves)
     mistakes = separated if problem.weight_units.are_integers else separated / per_weight
-    return ScanSummary(tree, centers, inertia, reference_inertia, purity, importances, mistakes)
+    return FitSummary(
+        tree,
+        names,
+        centers,
+        inertia,
+        problem.centers,
+        reference_inertia,
+        purity,
+        importances,
+        mistakes,
+    )
 
 
 def _combine(

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.base import Criterion, DividedNode, Node, StartTree
 from pellucid._core.criteria.column_search import Split
 from pellucid._utils.progress import Progress
-from pellucid.tree import TreeBuilder
+from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 
@@ -41,6 +41,36 @@ class GrowthResult:
             if node in leaves:
                 leaf[leaves[node].active] = leaf[leaves[node].passive] = number
         return leaf
+
+
+class FitSummary(NamedTuple):
+    """What is found about a tree and its rows at the end of a fit.
+
+    Attributes
+    ----------
+    tree : ThresholdTree
+    names : sequence
+        Names of the clusters.
+    cluster_centers, inertia
+        Centers of the clusters of the tree, and the cost of the rows.
+    reference_centers, reference_inertia
+        Those of the reference clusters.
+    purity : dict of int to float
+        By leaf, the share of the weight whose own center is the leaf's.
+    importances : ndarray of shape (n_features,)
+    mistakes : int or float
+        Weight of the rows whose own center is not the leaf's.
+    """
+
+    tree: ThresholdTree
+    names: Any
+    cluster_centers: np.ndarray
+    inertia: float
+    reference_centers: np.ndarray
+    reference_inertia: float
+    purity: dict[int, float]
+    importances: np.ndarray
+    mistakes: int | float
 
 
 class GrowingTree:

@@ -24,7 +24,7 @@ from pellucid.explanation.rules import (
 )
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
 
 
@@ -117,7 +117,7 @@ class Explanation(ExportMixin):
         self,
         tree: ThresholdTree,
         *,
-        names: Sequence[str | Indicator] | None = None,
+        names: ColumnNames | None = None,
         clusters: Sequence[Any] | None = None,
         purity: dict[int, float] | None = None,
         columns: Sequence[str] | None = None,
@@ -158,9 +158,7 @@ class Explanation(ExportMixin):
         self.rules_ = cluster_rules(self._leaf_rules, self.cluster_names_.tolist())
 
     @classmethod
-    def of(
-        cls, model: Any, *, feature_names: Sequence[str | Indicator] | None = None
-    ) -> Explanation:
+    def of(cls, model: Any, *, feature_names: ColumnNames | None = None) -> Explanation:
         """The explanation of a fitted estimator, or of a tree.
 
         Parameters
@@ -404,7 +402,7 @@ class Explanation(ExportMixin):
         --------
         >>> import pandas as pd
         >>> from pellucid import IMM, Explanation
-        >>> from pellucid.tables.encoding import Encoding
+        >>> from pellucid.tables.encoding import ColumnNames, Encoding
         >>> table = pd.DataFrame({"continent": ["Asia", "Asia", "Europe"]})
         >>> encoding = Encoding.fit(table)
         >>> model = IMM(2, random_state=0).fit(encoding.transform(table))
@@ -440,7 +438,7 @@ class Explanation(ExportMixin):
         return list(getattr(self, "feature_names_in_", default_names(self.n_features_in_)))
 
 
-def _columns_of(names: Sequence[str | Indicator]) -> list[str]:
+def _columns_of(names: ColumnNames) -> list[str]:
     """Columns of the data that appear in descriptions."""
     return list(dict.fromkeys(n.column if isinstance(n, Indicator) else str(n) for n in names))
 

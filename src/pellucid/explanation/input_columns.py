@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -14,7 +13,7 @@ from scipy import sparse
 from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.columns import Columns, as_category, is_numeric, read_dates
-from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tables.encoding import ColumnNames, Encoding, Indicator
 from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
@@ -50,7 +49,7 @@ class InputColumns:
     def __init__(
         self,
         tree: ThresholdTree,
-        names: Sequence[str | Indicator],
+        names: ColumnNames,
         columns: list[str],
         fill: dict[str, Any],
         formats: dict[str, ColumnFormat] | None = None,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scipy import sparse
     from sklearn.tree import DecisionTreeClassifier
 
-    from pellucid.tables.encoding import Indicator
+    from pellucid.tables.encoding import ColumnNames
     from pellucid.tree import ThresholdTree
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -188,16 +188,13 @@ class ExportMixin(ReportMixin):
     """The functions of :mod:`pellucid.export` as methods of the same names."""
 
     @_returns("dict", "Lists, dictionaries, texts and numbers.")
-    def to_dict(self, *, feature_names: Sequence[str | Indicator] | None = None) -> dict[str, Any]:
+    def to_dict(self, *, feature_names: ColumnNames | None = None) -> dict[str, Any]:
         """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`."""
         return export.to_dict(self, feature_names=feature_names)
 
     @_returns("str", "The JSON text.")
     def to_json(
-        self,
-        *,
-        feature_names: Sequence[str | Indicator] | None = None,
-        indent: int | None = None,
+        self, *, feature_names: ColumnNames | None = None, indent: int | None = None
     ) -> str:
         """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`."""
         return export.to_json(self, feature_names=feature_names, indent=indent)
@@ -209,7 +206,7 @@ class ExportMixin(ReportMixin):
         dialect: SQLDialect = "standard",
         table: str | Sequence[str] | None = None,
         column: str = "cluster",
-        feature_names: Sequence[str | Indicator] | None = None,
+        feature_names: ColumnNames | None = None,
     ) -> str:
         """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
         return export.to_sql(
@@ -218,36 +215,30 @@ class ExportMixin(ReportMixin):
 
     @_returns("str", "The source of the function.")
     def to_python(
-        self,
-        *,
-        name: str = "cluster_of",
-        feature_names: Sequence[str | Indicator] | None = None,
+        self, *, name: str = "cluster_of", feature_names: ColumnNames | None = None
     ) -> str:
         """As the source of a Python function: see :func:`pellucid.export.to_python`."""
         return export.to_python(self, name=name, feature_names=feature_names)
 
     @_returns("data frame or dict of str to ndarray", "The nodes.")
     def to_frame(
-        self,
-        *,
-        kind: FrameKind | None = None,
-        feature_names: Sequence[str | Indicator] | None = None,
+        self, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
     ) -> Any:
         """As a table with a row for each node: see :func:`pellucid.export.to_frame`."""
         return export.to_frame(self, kind=kind, feature_names=feature_names)
 
     @_returns("str", "The text in the DOT language.")
-    def to_dot(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+    def to_dot(self, *, feature_names: ColumnNames | None = None) -> str:
         """As a graph for Graphviz: see :func:`pellucid.export.to_dot`."""
         return export.to_dot(self, feature_names=feature_names)
 
     @_returns("str", "The text of the flowchart.")
-    def to_mermaid(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+    def to_mermaid(self, *, feature_names: ColumnNames | None = None) -> str:
         """As a flowchart for Mermaid: see :func:`pellucid.export.to_mermaid`."""
         return export.to_mermaid(self, feature_names=feature_names)
 
     @_returns("str", "The HTML text.")
-    def to_html(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+    def to_html(self, *, feature_names: ColumnNames | None = None) -> str:
         """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`."""
         return export.to_html(self, feature_names=feature_names)
 
@@ -257,7 +248,7 @@ class ExportMixin(ReportMixin):
         X: Any = None,
         *,
         dtype: FloatType = "float64",
-        feature_names: Sequence[str | Indicator] | None = None,
+        feature_names: ColumnNames | None = None,
     ) -> Any:
         """As an ONNX model: see :func:`pellucid.export.to_onnx`."""
         return export.to_onnx(self, X, dtype=dtype, feature_names=feature_names)
@@ -268,7 +259,7 @@ class ExportMixin(ReportMixin):
         X: Any = None,
         *,
         dtype: FloatType = "float64",
-        feature_names: Sequence[str | Indicator] | None = None,
+        feature_names: ColumnNames | None = None,
     ) -> DecisionTreeClassifier:
         """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`."""
         return export.to_sklearn(self, X, dtype=dtype, feature_names=feature_names)

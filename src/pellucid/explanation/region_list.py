@@ -20,7 +20,7 @@ from pellucid.regions.classifiers import Stump
 from pellucid.regions.levels import LevelAnswers, ListLevel, find_answers
 from pellucid.regions.words import with_formats
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
 from pellucid.tree.builder import TreeBuilder
 
@@ -89,7 +89,7 @@ class RegionList(RegionExportMixin):
         self,
         levels: Sequence[ListLevel],
         *,
-        names: Sequence[str | Indicator],
+        names: ColumnNames,
         classes: Sequence[Any],
         default: int | None,
         total: float,
@@ -120,7 +120,7 @@ class RegionList(RegionExportMixin):
         cls,
         model: Any,
         *,
-        names: Sequence[str | Indicator] | None = None,
+        names: ColumnNames | None = None,
         columns: Sequence[str] | None = None,
         check: bool = True,
         **more: Any,

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.explanation.conditions import Condition, conditions_text, group_by_category
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
 Formats = Mapping[str, ColumnFormat]
@@ -220,13 +220,13 @@ def default_names(n_features: int) -> list[str]:
     return [f"x{i}" for i in range(n_features)]
 
 
-def column_names(model: Any) -> Sequence[str | Indicator] | None:
+def column_names(model: Any) -> ColumnNames | None:
     """Descriptions of the columns of the tree of a fitted estimator, if it has any."""
     return getattr(model, "tree_columns_", getattr(model, "feature_names_in_", None))
 
 
 def names_of_columns(
-    model: Any, n_features: int, given: Sequence[str | Indicator] | None = None
+    model: Any, n_features: int, given: ColumnNames | None = None
 ) -> list[str | Indicator]:
     """The given descriptions of the columns of a tree, else those of the model, else x0, x1, ..."""
     names = column_names(model) if given is None else given
@@ -239,7 +239,7 @@ def names_of_columns(
 def path_conditions(
     tree: ThresholdTree,
     leaf: int,
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
     formats: Formats | None = None,
 ) -> list[Condition]:
     """Conditions of all splits from the root to `leaf`, redundant ones included."""
@@ -251,7 +251,7 @@ def split_condition(
     tree: ThresholdTree,
     node: int,
     is_left: bool,
-    names: Sequence[str | Indicator],
+    names: ColumnNames,
     formats: Formats | None = None,
 ) -> Condition:
     """The condition that leads from an inner node to its left or its right child."""
@@ -297,7 +297,7 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
 def leaf_rules(
     tree: ThresholdTree,
     *,
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
     labels: Sequence[Any] | None = None,
     purity: dict[int, float] | None = None,
     formats: Formats | None = None,
@@ -327,7 +327,7 @@ def leaf_rules(
 
 
 def _leaf_conditions(
-    tree: ThresholdTree, names: Sequence[str | Indicator], formats: Formats | None
+    tree: ThresholdTree, names: ColumnNames, formats: Formats | None
 ) -> Iterator[tuple[int, tuple[Condition, ...]]]:
     """Each leaf, left to right, with the conditions of its path, which share the objects."""
     features, thresholds = tree.feature.tolist(), tree.threshold.tolist()
@@ -369,7 +369,7 @@ def explain_rows(
     rules: Sequence[Rule],
     leaf: np.ndarray,
     values: Callable[[int, np.ndarray], np.ndarray],
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
     formats: Formats | None = None,
     special: Mapping[int, RowRule] | None = None,
 ) -> RuleList:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,13 @@ import numpy as np
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import RegionExportMixin
 from pellucid.explanation.region_list import RegionList
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames
 
 _SCALARS = (str, int, float, bool)
 
 
 def exported(
-    model: Any,
-    feature_names: Sequence[str | Indicator] | None = None,
-    *,
-    check: bool = True,
+    model: Any, feature_names: ColumnNames | None = None, *, check: bool = True
 ) -> Explanation | RegionList:
     """A model without its fit: an explanation of a tree, or a decision list of regions.
 

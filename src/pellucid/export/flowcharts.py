@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import Rule, label_text, names_of_columns, percent, split_condition
 from pellucid.plotting.style import cluster_color, text_color
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
 
 _PLAIN_CHARACTERS = frozenset(" .,:%()≤≥≠>=_-+/")
@@ -21,7 +20,7 @@ _PLAIN_CHARACTERS = frozenset(" .,:%()≤≥≠>=_-+/")
 _MARKDOWN = re.compile(r"^[-+]|(?<=\d)\.(?= )|(?<!\w)_|_(?!\w)")
 
 
-def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+def export_text(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     """Export the tree of a fitted estimator, or a tree, as text.
 
     Parameters
@@ -87,7 +86,7 @@ def _text(condition: Condition) -> str:
     return f"{name}{after}"
 
 
-def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+def to_dot(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     r"""Export a model as a Graphviz graph (render it with ``dot -Tsvg``).
 
     Parameters
@@ -142,7 +141,7 @@ def _escape_dot(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+def to_mermaid(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     """Export a model as a Mermaid flowchart.
 
     GitHub, GitLab, Jupyter and others draw it inside a code block of the language ``mermaid``.

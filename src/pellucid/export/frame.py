@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,13 @@ from pellucid.explanation.region_list import NOWHERE, RegionList
 from pellucid.explanation.rules import split_condition
 from pellucid.export._values import exported
 from pellucid.regions.answer_regions import region_text
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 
 KINDS = ("pandas", "polars", "dict")
 
 
 def to_frame(
-    model: Any,
-    *,
-    kind: FrameKind | None = None,
-    feature_names: Sequence[str | Indicator] | None = None,
+    model: Any, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
 ) -> Any:
     """Export the nodes of a tree, or regions, as a table.
 

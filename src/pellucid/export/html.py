@@ -5,7 +5,6 @@ The HTML of scikit-learn shows the parameters of an estimator, and it cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -16,7 +15,7 @@ from pellucid.explanation.rules import ClusterRule, label_text, percent
 from pellucid.export.flowcharts import export_text
 from pellucid.plotting.style import cluster_color, text_color
 from pellucid.tables.column_formats import PLAIN
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames
 
 _MOST_RULES = 6
 """Rules per cluster that are visible without unfolding."""
@@ -49,7 +48,7 @@ _STYLE = """<style>
 </style>"""
 
 
-def to_html(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+def to_html(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     """Export a model as an HTML table of its rules, with the tree as text to unfold.
 
     Notebooks show it for a fitted estimator and for an explanation. Text and background keep

@@ -72,7 +72,6 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ from pellucid.export.json_reading import (
     read_document,
 )
 from pellucid.regions.levels import ListLevel
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 
 MAX_BYTES = 2**26
 """Size of a document that is read."""
@@ -99,9 +98,7 @@ _MOST_DIGITS = 400
 """Digits of an integer; a float64 has at most 309 before the point."""
 
 
-def to_dict(
-    model: Any, *, feature_names: Sequence[str | Indicator] | None = None
-) -> dict[str, Any]:
+def to_dict(model: Any, *, feature_names: ColumnNames | None = None) -> dict[str, Any]:
     """Export a model as dictionaries, lists, strings and numbers, in the form of `to_json`.
 
     Parameters
@@ -130,10 +127,7 @@ def to_dict(
 
 
 def to_json(
-    model: Any,
-    *,
-    feature_names: Sequence[str | Indicator] | None = None,
-    indent: int | None = None,
+    model: Any, *, feature_names: ColumnNames | None = None, indent: int | None = None
 ) -> str:
     """Export a model as JSON; `from_json` reads it.
 
@@ -307,9 +301,7 @@ def _fill(model: Explanation | RegionList) -> dict[str, Any] | None:
 
 
 def _optional(
-    model: Explanation | RegionList,
-    names: Sequence[str | Indicator],
-    reading: dict[str, Any] | None,
+    model: Explanation | RegionList, names: ColumnNames, reading: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Keys that are written only if they have a value."""
     categories = {

@@ -7,7 +7,6 @@ in single precision; it converts the result of `to_sklearn`, also inside a pipel
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from itertools import count, islice
 from typing import Any
 
@@ -18,7 +17,7 @@ from pellucid._utils.imports import import_optional
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.sklearn import single_thresholds
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 
 _OPSETS = (("", 17), ("ai.onnx.ml", 3))
 _IR_VERSION = 8
@@ -30,7 +29,7 @@ def to_onnx(
     X: Any = None,
     *,
     dtype: FloatType = "float64",
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
 ) -> Any:
     """Export a model as an ONNX ``TreeEnsembleClassifier``. Needs the package ``onnx``.
 

@@ -12,7 +12,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
 from pellucid.export._values import exported, plain_category, plain_labels
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
 
 _INDENT = "    "
@@ -21,10 +21,7 @@ _USED_NAMES = ("ValueError", "bool", "dict", "float", "int", "isinstance", "str"
 
 
 def to_python(
-    model: Any,
-    *,
-    name: str = "cluster_of",
-    feature_names: Sequence[str | Indicator] | None = None,
+    model: Any, *, name: str = "cluster_of", feature_names: ColumnNames | None = None
 ) -> str:
     """Export a model as the source of a function that returns the cluster of one row.
 

@@ -6,7 +6,7 @@ compares x itself. Both functions choose thresholds so that the two agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from pellucid._utils.estimators import FloatType
 from pellucid._utils.sklearn_compat import decision_tree_classifier
 from pellucid.explanation.explanation import Explanation
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -27,7 +27,7 @@ def to_sklearn(
     X: Any = None,
     *,
     dtype: FloatType = "float64",
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
 ) -> DecisionTreeClassifier:
     """Export a model as a fitted ``DecisionTreeClassifier`` of scikit-learn with the same tree.
 
@@ -131,7 +131,7 @@ def from_sklearn(
     classifier: DecisionTreeClassifier,
     X: Any = None,
     *,
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
     threshold_style: ThresholdStyle = "round",
 ) -> Explanation:
     """Read a fitted ``DecisionTreeClassifier`` of scikit-learn.

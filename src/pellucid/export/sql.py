@@ -16,7 +16,7 @@ from pellucid.explanation.rules import Rule
 from pellucid.export._values import exported, plain_category, plain_labels
 from pellucid.export.sql_dialects import DIALECTS
 from pellucid.regions.levels import ListLevel
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 
 
 def to_sql(
@@ -25,7 +25,7 @@ def to_sql(
     dialect: SQLDialect = "standard",
     table: str | Sequence[str] | None = None,
     column: str = "cluster",
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
 ) -> str:
     """Export a model as an SQL expression that gives the cluster of a row.
 

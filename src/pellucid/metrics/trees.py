@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._utils.estimators import Objective
 from pellucid.explanation.rules import path_conditions, simplify
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames
 from pellucid.tables.validation import read_sample_weight
 from pellucid.tree import ThresholdTree
 from pellucid.tree.measures import conditions_per_leaf, mean_over_leaves
@@ -196,7 +195,7 @@ def weighted_average_explanation_size(
     X: Any = None,
     *,
     sample_weight: Any = None,
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
 ) -> float:
     r"""Weighted average explanation size, :math:`\mathrm{WAES} = \sum_l w_l s_l / \sum_l w_l`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from pellucid.explanation.rules import label_text, names_of_columns
 from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.plotting.style import cluster_color, new_axes
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames
 from pellucid.tables.validation import read_X
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import column_values
@@ -29,7 +28,7 @@ def plot_partition(
     X: Any,
     *,
     features: tuple[Any, ...] | None = None,
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw two features of the rows, colored by cluster, with the thresholds of the tree.

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.explanation.rules import names_of_columns
 from pellucid.plotting.style import cluster_color, new_axes
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames
 from pellucid.tables.validation import read_X
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def plot_profile(
     *,
     cluster: Any = None,
     n_features: int = 12,
-    feature_names: Sequence[str | Indicator] | None = None,
+    feature_names: ColumnNames | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how each cluster, or one of them, differs from all other rows.
@@ -97,7 +97,7 @@ def _draw_bars(
     differences: np.ndarray,
     position: int,
     cluster: Any,
-    names: Sequence[str | Indicator],
+    names: ColumnNames,
     n_features: int,
 ) -> Axes:
     values = differences[position]
@@ -121,7 +121,7 @@ def _draw_table(
     ax: Axes | None,
     differences: np.ndarray,
     clusters: list[Any],
-    names: Sequence[str | Indicator],
+    names: ColumnNames,
     n_features: int,
 ) -> Axes:
     largest = np.nan_to_num(np.abs(differences)).max(axis=0)

@@ -6,7 +6,6 @@ Graphviz is a program that must be installed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from pellucid.explanation.rules import Rule, label_text, leaf_rules, names_of_columns, percent
 from pellucid.plotting.style import LINE_HEIGHT, cluster_color, text_color, width_of, wrap
 from pellucid.tables.column_formats import PLAIN
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ _LARGEST_SIDE = 200 * 72.0
 
 
 def plot_tree(
-    model: Any, *, feature_names: Sequence[str | Indicator] | None = None, ax: Axes | None = None
+    model: Any, *, feature_names: ColumnNames | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the tree of a fitted estimator, or a tree, with matplotlib.
 
@@ -127,7 +126,7 @@ class Layout:
     """Lines of the condition, by inner node."""
 
 
-def _read_picture(model: Any, feature_names: Sequence[str | Indicator] | None) -> Picture:
+def _read_picture(model: Any, feature_names: ColumnNames | None) -> Picture:
     """The texts of a tree or of the tree of a fitted estimator."""
     if isinstance(model, ThresholdTree):
         tree, rules = model, leaf_rules(model)

@@ -54,6 +54,10 @@ class Indicator:
         return _included_text(self.column, [self.value])
 
 
+ColumnNames = Sequence[str | Indicator]
+"""Descriptions of the columns of a tree."""
+
+
 @dataclass(frozen=True)
 class CategorySet:
     """A condition on a categorical column: its value is in a set, or is not in a set."""

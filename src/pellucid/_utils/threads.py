@@ -110,7 +110,6 @@ COMPILED_LOOPS = (
     "pellucid._core.kernels",
     "pellucid.eop.kernels",
     "pellucid._core.batches.column_kernels",
-    "pellucid._core.batches.induced_kernels",
     "pellucid._core.batches.kernels",
     "pellucid.tree.kernels",
     "pellucid.xclusters.kernels",

@@ -1,13 +1,10 @@
-"""Estimators that explain a clustering by a threshold tree, one file per method."""
+"""Estimators that explain a clustering by a threshold tree."""
 
-from pellucid.cluster._bsimm import BSIMM
-from pellucid.cluster._emn import EMN
-from pellucid.cluster._exgreedy import ExGreedy
 from pellucid.cluster._exkmc import ExKMC
 from pellucid.cluster._explainable_kmeans import ExplainableKMeans
 from pellucid.cluster._exshallow import ExShallow
 from pellucid.cluster._exshallow_search import ExShallowSearch
-from pellucid.cluster._imm import IMM
+from pellucid.cluster._one_leaf_per_cluster import BSIMM, EMN, IMM, ExGreedy
 from pellucid.cluster._optimal import OptimalTree
 from pellucid.cluster._random_thresholds import RandomThresholds
 from pellucid.cluster._spex import SpEx

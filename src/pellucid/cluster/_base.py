@@ -215,8 +215,8 @@ class BaseThresholdTree(
 
     def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> FitSummary:
         """Grow the tree in passes over the batches of a scan."""
+        from pellucid._core.batches.partitions import with_reports
         from pellucid.scale.fitting import make_problem, summarize
-        from pellucid.scale.pass_progress import with_reports
         from pellucid.scale.references import find_reference as find_scan_reference
 
         if y is not None or sample_weight is not None:

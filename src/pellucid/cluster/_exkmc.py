@@ -18,7 +18,7 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
-from pellucid.cluster._imm import IMM
+from pellucid.cluster._one_leaf_per_cluster import IMM
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle

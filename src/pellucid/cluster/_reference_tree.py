@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from pellucid._core.criteria.base import MemoryCriterion
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.medians import OBJECTIVES
+from pellucid._core.growers import Search, grow
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import polish_tree
@@ -22,8 +24,6 @@ from pellucid.tree.rounding import ThresholdStyle
 
 SEARCH = [StrOptions({"greedy", "beam"}), BeamSearch]
 """Constraint of the parameter `search`."""
-
-Search = Literal["greedy", "beam"] | BeamSearch
 
 
 class PolishableTree(BaseThresholdTree):
@@ -110,6 +110,47 @@ class BaseReferenceTree(PolishableTree):
             )
         if getattr(self, "search", "greedy") != "greedy" and not self._has_beam_on_scan:
             raise ValueError(f'{type(self).__name__} searches a scan greedily; use search="greedy"')
+
+
+class BaseSearchTree(BaseReferenceTree):
+    """Base of the estimators with the parameter `search`: one criterion, greedy or beam search."""
+
+    _parameter_constraints: dict[Any, Any] = {
+        **BaseReferenceTree._parameter_constraints,
+        "search": SEARCH,
+    }
+    _criterion: type[MemoryCriterion[Any]]
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        search: Search = "greedy",
+        reference: Any = None,
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
+        threshold_style: ThresholdStyle = "round",
+        polish: Polish = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.search = search
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            objective=objective,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
+        criterion = problem.criterion(self._criterion)
+        return grow(criterion, self.search, self.threshold_style, progress)
 
 
 class BaseLeafwiseTree(BaseReferenceTree):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid._core.criteria.normalized_cut import NormalizedCut
-from pellucid._core.criteria.sums import SumCriterion
+from pellucid._core.criteria.sums import NormalizedCut, SumCriterion
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseLeafwiseTree

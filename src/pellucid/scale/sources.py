@@ -83,9 +83,6 @@ class Source(ABC):
 class ParquetSource(Source):
     """Parquet files with the same columns."""
 
-    numeric: list[str]
-    others: list[str]
-
     def __init__(self, paths: Sequence[Path]) -> None:
         self._parquet = import_optional(
             "pyarrow.parquet", "scan of Parquet files", "scan(polars.scan_parquet(...))"
@@ -201,12 +198,9 @@ class FileStates:
 class FunctionSource(Source):
     """A function that returns batches anew each time: arrays or data frames."""
 
-    numeric: list[str]
-    others: list[str]
-    _n_rows: int | None
-
     def __init__(self, make: Callable[[], Iterable[Any]]) -> None:
-        self._make, self._n_rows = make, None
+        self._make = make
+        self._n_rows: int | None = None
         # A batch without rows may lack the types of the others.
         first = None
         for table in self._tables():

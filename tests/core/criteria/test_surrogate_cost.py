@@ -13,8 +13,7 @@ from _support.problems import problem_of
 from pellucid import ExKMC
 from pellucid._core.criteria import surrogate_cost as module
 from pellucid._core.criteria import surrogate_search as search_module
-from pellucid._core.criteria.surrogate_bounds import CenterBounds
-from pellucid._core.criteria.surrogate_cost import SurrogateCost
+from pellucid._core.criteria.surrogate_cost import CenterBounds, SurrogateCost
 from pellucid._core.criteria.surrogate_search import SparseHistograms
 from pellucid._core.data import binning
 from pellucid._utils.threads import SERIAL

@@ -99,10 +99,6 @@ class FineColumn:
     different values.
     """
 
-    edges: np.ndarray
-    sums: np.ndarray
-    inside: np.ndarray
-
     def __init__(self, edges: np.ndarray, sums: np.ndarray, inside: np.ndarray) -> None:
         self.edges, self.sums, self.inside = edges, sums, inside
         self._bin = np.arange(len(edges))

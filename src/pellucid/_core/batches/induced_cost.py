@@ -110,7 +110,7 @@ class _InducedCostSearch:
     ) -> None:
         problem = criterion.problem
         self.criterion, self.problem, self.node, self.features = criterion, problem, node, features
-        self.weight = sums.histogram[:, :, :, 0].sum(axis=1)
+        self.weight = sums.histogram[0].sum(axis=1)
         self.base = int(sums.totals[:, 2].sum())
         killers = np.zeros((2, problem.n_features))
         killers[0, list(node.cut_left)] = 1.0
@@ -170,7 +170,7 @@ class _InducedCostSearch:
         """Lower bounds of the amounts at the edges, and weights: by place in `features`."""
         from pellucid._core.kernels.mistakes import separation_sums
 
-        weights, margins = np.moveaxis(sums.histogram.take(self.features, axis=0), 3, 0).copy()
+        weights, margins = sums.histogram.take(self.features, axis=1)
         n_edges = int(self.position[:, -1].max()) + 2
         amount, decrease, weight_left = np.zeros((3, len(self.features), n_edges), dtype=np.int64)
         amount.fill(self.base)

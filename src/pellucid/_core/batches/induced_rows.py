@@ -78,7 +78,7 @@ class CostedRows(NamedTuple):
     @classmethod
     def of(cls, costs: np.ndarray, weight: np.ndarray) -> CostedRows:
         """Of rows with these costs and weights."""
-        from pellucid._core.batches.induced_kernels import find_two_nearest
+        from pellucid._core.batches.kernels import find_two_nearest
 
         n_rows, n_centers = costs.shape
         nearest, second = np.empty((2, n_rows), dtype=np.int32)
@@ -215,7 +215,7 @@ class InducedCostRows:
 
     def passive_costs(self, batch: Batch, routing: Routing) -> dict[int, CostedRows]:
         """Costs of the rows of each node that are not active. The batch stores the rows."""
-        from pellucid._core.batches.induced_kernels import passive_rows
+        from pellucid._core.batches.kernels import passive_rows
 
         leaf = routing.leaves(batch)
         is_open = np.zeros(max(int(leaf.max(initial=0)), *self.infos) + 1, dtype=np.uint8)
@@ -239,7 +239,7 @@ class NodeMargins(NamedTuple):
     """Sums over rows, by nearest center.
 
     `totals`, (n_centers, 3), are weight, margin and least cost; `histogram` has weight and margin
-    by bin: (n_features, n_centers, n_bins, 2).
+    by bin: (2, n_features, n_centers, n_bins).
     """
 
     totals: np.ndarray
@@ -249,15 +249,17 @@ class NodeMargins(NamedTuple):
     def empty(cls, n_features: int, n_centers: int, n_bins: int) -> NodeMargins:
         """Sums over no rows."""
         totals = np.zeros((n_centers, 3), dtype=np.int64)
-        return cls(totals, np.zeros((n_features, n_centers, n_bins, 2), dtype=np.int64))
+        return cls(totals, np.zeros((2, n_features, n_centers, n_bins), dtype=np.int64))
 
     def add(self, batch: Batch, rows: np.ndarray, margins: RowMargins) -> None:
         """Add some rows."""
-        from pellucid._core.batches.kernels import margin_histograms
+        from pellucid._core.kernels.mistakes import hist_dense
 
         nearest, weight, margin, sums = margins
         self.totals[:] += sums
-        margin_histograms(batch.codes, rows, nearest, weight, margin, self.histogram)
+        features = np.arange(batch.n_features)
+        for values, out in zip((weight, margin), self.histogram):
+            hist_dense(features, batch.codes, rows, nearest, values, out)
 
     def add_own(self, batch: Batch, rows: np.ndarray, own: OwnMargins) -> None:
         """Add settled rows, by own center."""
@@ -273,7 +275,7 @@ class NodeMargins(NamedTuple):
 
     def take(self, centers: np.ndarray) -> NodeMargins:
         """The sums of some centers."""
-        return NodeMargins(self.totals[centers], self.histogram.take(centers, axis=1))
+        return NodeMargins(self.totals[centers], self.histogram.take(centers, axis=2))
 
 
 class InducedStep(NamedTuple):
@@ -341,11 +343,11 @@ class MarginTask(ExactTask):
         active.add_own(batch, rows, own)
 
     def _separated_rows(self, batch: Batch, last_leaf: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        from pellucid._core.batches.induced_kernels import separated_settled_rows
+        from pellucid._core.batches.kernels import separated_rows
 
         assert self.last is not None
         rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-        n = separated_settled_rows(
+        n = separated_rows(
             starts=batch.starts,
             second=self.step.rows.stored_margins(batch)[0],
             last_leaf=last_leaf,
@@ -448,7 +450,7 @@ class InducedCostTask(ExactTask):
 
         Separated are rows between their nearest center and an edge of the ranges.
         """
-        from pellucid._core.batches.induced_kernels import add_active_excess, add_passive_excess
+        from pellucid._core.batches.kernels import add_active_excess, add_passive_excess
 
         node, feature, ranges = request
         criterion, codes = self.criterion, batch.codes[feature]
@@ -483,7 +485,7 @@ class InducedCostTask(ExactTask):
         return np.concatenate([rows[:n], others[:n_others]])
 
     def _add_excess(self, request: ExcessRequest, rows: PickedRows, found: ExcessSums) -> None:
-        from pellucid._core.batches.induced_kernels import sum_excess_in_ranges
+        from pellucid._core.batches.kernels import sum_excess_in_ranges
 
         node, feature, ranges = request
         of_rows, info = self.criterion.costed_rows(rows, node), self.criterion.infos[node]

@@ -91,7 +91,8 @@ def add_to_parts(
     request: PartRequest, criterion: NodeRowSums, rows: PickedRows, found: PartSums
 ) -> None:
     """Add the sums of some rows of a request."""
-    from pellucid._core.batches.kernels import add_values_by_part, extremes_by_part
+    from pellucid._core.batches.kernels import extremes_by_part
+    from pellucid._core.kernels.surrogate_cost import add_entries
 
     values = rows.values.astype(np.float64)
     parts = request.parts(values)
@@ -100,7 +101,7 @@ def add_to_parts(
         rows, values, parts = rows.take(is_inside.nonzero()[0]), values[is_inside], parts[is_inside]
     if rows.n_rows:
         terms = criterion.channels(request.node, request.feature, rows)
-        add_values_by_part(parts, terms, found.sums)
+        add_entries(np.arange(len(parts)), parts, 0, terms, found.sums)
         extremes_by_part(parts, values, found.lowest, found.highest)
 
 

@@ -83,8 +83,6 @@ class ColumnSearch:
     ascending, and `edges` has shape (n_features, width).
     """
 
-    features: np.ndarray
-
     def __init__(
         self,
         found: np.ndarray,

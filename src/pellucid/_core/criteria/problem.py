@@ -36,10 +36,6 @@ class Problem:
     """
 
     is_in_memory = True
-    data: Dataset
-    centers: np.ndarray
-    unit_from_labels: bool
-    labels: np.ndarray
 
     def __init__(
         self,
@@ -179,14 +175,6 @@ class Problem:
         if sparse.issparse(self.X):
             return column_values(self.X, feature, slice(None))
         return self.X[:, feature]
-
-    def slots(self, rows: np.ndarray) -> np.ndarray:
-        """Position of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""
-        if not self.bins.is_sparse:
-            return np.empty(0, dtype=np.int32)
-        slot = np.full(self.n_samples, -1, dtype=np.int32)
-        slot[rows] = np.arange(len(rows), dtype=np.int32)
-        return slot
 
     @property
     def too_few_to_share(self) -> int:

@@ -46,9 +46,6 @@ class Dataset:
     """
 
     objective = "kmeans"
-    X: Any
-    weights: Weights
-    pool: ThreadPool
 
     def __init__(
         self,

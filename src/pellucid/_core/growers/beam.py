@@ -67,8 +67,19 @@ class BeamSearch:
         return pool.build(self.search(pool, progress))
 
     def search(self, pool: NodePool, progress: Progress) -> PartialTree:
-        """The finished tree of least loss that is found from the root of a pool; one step per
-        round.
+        """The best tree that is found from the root of a pool.
+
+        Parameters
+        ----------
+        pool : NodePool
+            Nodes that partial trees share.
+        progress : Progress
+            One step per round.
+
+        Returns
+        -------
+        PartialTree
+            The finished tree of least loss.
         """
         greedy = PartialTree(0.0, frozenset(), (pool.nodes[0],))
         beam, finished = [greedy], []

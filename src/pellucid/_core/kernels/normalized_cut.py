@@ -43,38 +43,6 @@ class NormalizedCutWorkspace(NamedTuple):
     edges: np.ndarray
 
 
-@compiled
-def add_dense(features, codes, rows, labels, weight, sums):
-    """sums[f, b, c] = weight of the rows of cluster c in bin b of the f-th feature."""
-    sums[:] = 0
-    for f in range(len(features)):
-        j = features[f]
-        for i in range(len(rows)):
-            # Unsigned indices are not checked for being negative.
-            b, c = np.uint64(codes[j, np.uint64(rows[i])]), np.uint64(labels[i])
-            sums[f, b, c] += weight[i]
-
-
-@compiled
-def add_sparse(features, codes, indices, indptr, zero_code, slot, labels, weight, totals, sums):
-    """The same for CSC columns, of which only the stored entries are read.
-
-    All other rows are added to the bin of 0 at once. slot[row] is the position of a row in the
-    node, -1 for rows of other nodes.
-    """
-    sums[:] = 0
-    for f in range(len(features)):
-        j = features[f]
-        zero = zero_code[j]
-        for c in range(len(totals)):
-            sums[f, zero, c] = totals[c]
-        for p in range(indptr[j], indptr[j + 1]):
-            i = slot[indices[p]]
-            if i >= 0:
-                sums[f, codes[p], labels[i]] += weight[i]
-                sums[f, zero, labels[i]] -= weight[i]
-
-
 @inner
 def cut_ratio(cut, degree):
     """Cut / degree; 0 if nothing is joined."""

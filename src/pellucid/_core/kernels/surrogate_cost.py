@@ -102,7 +102,7 @@ def add_losses(codes, rows, losses, sums):
 
 @compiled
 def add_entries(rows, bins, first_bin, losses, sums):
-    """sums[bins[p] - first_bin] += losses[rows[p]] for all stored entries p."""
+    """sums[bins[p] - first_bin] += losses[rows[p]] for all p."""
     _, n_centers = sums.shape
     for p in range(len(rows)):
         row, b = rows[p], bins[p] - first_bin

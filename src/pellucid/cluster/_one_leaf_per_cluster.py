@@ -1,0 +1,233 @@
+"""Trees with one leaf per reference cluster: IMM, EMN, ExGreedy and BSIMM."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.criteria.mistakes import BalancedMistakes, Mistakes
+from pellucid._core.growers.beam import BeamSearch
+from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.progress import Progress
+from pellucid._utils.sklearn_compat import Interval
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import BaseReferenceTree, BaseSearchTree
+from pellucid.tree.rounding import ThresholdStyle
+
+
+@common_parameters
+class IMM(BaseSearchTree):
+    """Iterative mistake minimization: a tree with one leaf per reference cluster.
+
+    Each node is cut where the fewest rows are separated from their own center, among the cuts that
+    separate at least two reference centers. A row separated from its center is a mistake; it does
+    not count below the cut.
+
+    Parameters
+    ----------
+    {n_clusters}
+    search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is :class:`~pellucid.BeamSearch`
+        with its defaults, which is the method :class:`~pellucid.BSIMM`.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Moshkovitz, Dasgupta, Rashtchian, Frost (2020). Explainable k-means and k-medians
+    clustering. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import IMM
+    >>> model = IMM(3, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> print(model.explain())
+    cluster 0: 2 < petal length (cm) ≤ 5.1
+        66 rows (44.0%, 93.9% pure)
+    cluster 1: petal length (cm) ≤ 2
+        50 rows (33.3%, 100.0% pure)
+    cluster 2: petal length (cm) > 5.1
+        34 rows (22.7%, 100.0% pure)
+
+    For k-medians, with medians as centers and absolute differences as costs:
+
+    >>> medians = IMM(3, objective="kmedians", random_state=0).fit(load_iris().data)
+    >>> print(f"{medians.inertia_ / medians.reference_inertia_:.3f}")
+    1.024
+    """
+
+    _criterion = Mistakes
+    _has_beam_on_scan = True
+
+
+@common_parameters
+class EMN(BaseSearchTree):
+    """A tree with one leaf per reference cluster, by fewest mistakes per separated center.
+
+    Each node is cut where ``mistakes / min(centers left, centers right)`` is least: the rows
+    separated from their own center, over the number of reference centers on the side that has
+    fewer. A cut that divides the centers evenly may therefore make more mistakes, and trees are
+    mostly shallower than those of :class:`~pellucid.IMM`. Mistakes do not count below the cut.
+
+    Parameters
+    ----------
+    {n_clusters}
+    search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is :class:`~pellucid.BeamSearch`
+        with its defaults, which minimises the sum of the ratios. The paper's method is greedy.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Esfandiari, Mirrokni, Narayanan (2022). Almost tight approximation algorithms for explainable
+    clustering. SODA.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from pellucid import EMN, IMM
+    >>> X = load_digits().data
+    >>> [Method(10, random_state=0).fit(X).tree_.max_depth for Method in (IMM, EMN)]
+    [9, 4]
+    """
+
+    _criterion = BalancedMistakes
+    _has_beam_on_scan = True
+
+
+@common_parameters
+class ExGreedy(BaseSearchTree):
+    """A tree with one leaf per reference cluster, by least induced cost.
+
+    Each node is cut where the induced cost is least, among the cuts that separate at least two
+    reference centers. The induced cost of a cut is the cost of the node's rows if each is assigned
+    to the nearest reference center on its own side.
+
+    Parameters
+    ----------
+    {n_clusters}
+    search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is
+        :class:`~pellucid.BeamSearch` with its defaults.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    Cuts that leave each side at least as many rows as centers are preferred. An integer sample
+    weight counts as that many rows. If some weights are not integers, weight / mean weight is the
+    number of rows, so that only the ratios of the weights matter.
+
+    References
+    ----------
+    Laber, Murtinho (2021). On the price of explainability for some clustering problems. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pellucid import ExGreedy
+    >>> model = ExGreedy(3, random_state=0).fit(load_wine(as_frame=True).data)
+    >>> print(model.explain())
+    cluster 0: proline ≤ 590
+        69 rows (38.8%, 100.0% pure)
+    cluster 1: proline > 950
+        47 rows (26.4%, 100.0% pure)
+    cluster 2: 590 < proline ≤ 950
+        62 rows (34.8%, 100.0% pure)
+    """
+
+    _criterion = InducedCost
+
+
+@common_parameters
+class BSIMM(BaseReferenceTree):
+    """IMM by beam search: a tree with one leaf per reference cluster and few mistakes.
+
+    The same as ``IMM(search=BeamSearch(width=beam_width, n_candidates=n_candidates))``. Where IMM
+    makes the one cut with the fewest mistakes at each node, here B trees grow side by side: C cuts
+    are tried at each leaf of each tree, and the B trees with the fewest mistakes so far are kept.
+    IMM's own tree is always among them, so there are never more mistakes than IMM makes. A beam of
+    width 1 is IMM.
+
+    Parameters
+    ----------
+    {n_clusters}
+    beam_width : int, default=40
+        B: number of trees that are kept after each cut.
+    n_candidates : int, default=10
+        C: number of cuts that are tried at each leaf, the best of the best cuts of each feature
+        and each pair of neighbouring centers.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Li Yuqun, He Zhenfeng (2023). Explainable threshold tree construction based on beam search (in
+    Chinese). Computer Systems & Applications 32(11), 247–252. Algorithms 2 to 4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from pellucid import BSIMM, IMM
+    >>> X = load_digits().data
+    >>> imm = IMM(10, random_state=0).fit(X)
+    >>> beam = BSIMM(10, reference=imm.reference_centers_, beam_width=5).fit(X)
+    >>> own = imm.reference_labels_
+    >>> bool((beam.labels_ != own).sum() <= (imm.labels_ != own).sum())
+    True
+    """
+
+    _parameter_constraints: dict[Any, Any] = {
+        **BaseReferenceTree._parameter_constraints,
+        "beam_width": [Interval(Integral, 1, None, closed="left")],
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        beam_width: int = 40,
+        n_candidates: int = 10,
+        reference: Any = None,
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
+        threshold_style: ThresholdStyle = "round",
+        polish: Polish = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.beam_width = beam_width
+        self.n_candidates = n_candidates
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            objective=objective,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
+        search = BeamSearch(self.beam_width, self.n_candidates)
+        return search.grow(problem.criterion(Mistakes), self.threshold_style, progress)

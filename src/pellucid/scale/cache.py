@@ -172,7 +172,6 @@ class CachedBatch(Batch):
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
         return self._n_features
 
     @cached_property

@@ -74,7 +74,6 @@ class DaskSource(Source):
         yield from dask.compute(*map(thin, chosen))
 
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
-        """The partitions of the collection."""
         return DaskPartitions([scan.reader, *self.delayed_chunks(scan.names)])
 
     def predict(self, predictor: Any) -> Any:
@@ -104,7 +103,6 @@ class DaskPartitions(Partitions):
         self._groups: list[list[Any]] = []
 
     def map_raw(self, task: Task) -> Any:
-        """Merged results over all partitions."""
         return _map_merge(task, [[part] for part in self._raw])
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:

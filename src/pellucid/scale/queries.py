@@ -58,7 +58,6 @@ class PolarsSource(ArrowReaderSource):
             yield from batch.to_arrow().to_batches()
 
     def predict(self, predictor: Any) -> Any:
-        """A LazyFrame with the column of clusters."""
         return self._native.with_columns(predictor.polars_expression())
 
 
@@ -75,7 +74,6 @@ class DuckDBSource(ArrowReaderSource):
         return self._native.select(*map(_quoted, columns)).to_arrow_reader(n_rows)
 
     def predict(self, predictor: Any) -> Any:
-        """A relation with the column of clusters."""
         types = zip(self._native.columns, map(str, self._native.types))
         # Such types are no numbers to DuckDB, or compare with more digits than a float has.
         other = [name for name, kind in types if kind.startswith(("BOOLEAN", "DECIMAL"))]
@@ -115,7 +113,6 @@ class ParquetFileSource(ArrowReaderSource):
                 groups, n_found = [], 0
 
     def predict(self, predictor: Any) -> Any:
-        """A RecordBatchReader with the column of clusters."""
         batches = self.batches(self._schema.names, PREDICTED_ROWS)
         return predictor.arrow_reader(self._schema, ((batch, "the file") for batch in batches))
 
@@ -168,7 +165,6 @@ class DatasetSource(Source):
         self._files.check()
 
     def predict(self, predictor: Any) -> Any:
-        """A RecordBatchReader with the column of clusters."""
         batches = self._batches(self._names, PREDICTED_ROWS)
         return predictor.arrow_reader(self._dataset.schema, batches)
 

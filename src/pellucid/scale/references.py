@@ -129,32 +129,27 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class LabelNamesTask:
-    """All labels of the label column, and the largest values of the columns and the weights."""
+class ColumnStatisticsTask:
+    """All labels of the label column, if there is one, and what `Terms.of` needs.
 
-    column: str
+    That is the largest absolute value of every column in rows that have a weight, and the weights.
+    """
 
-    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, tuple[Any, ...]]:
-        """Labels and largest values of one batch."""
-        require_domain(raw)
-        return np.unique(as_labels(raw, self.column)), _largest(raw)
+    columns: tuple[str, ...]
+    labels: str | None
 
-    def merge(self, first: Any, second: Any) -> Any:
+    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, np.ndarray, LargestWeight]:
+        """Those of one batch."""
+        Checked(require_domain, self.columns)(raw)
+        names = np.empty(0) if self.labels is None else np.unique(as_labels(raw, self.labels))
+        weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
+        largest = np.abs(raw.X[weight > 0]).max(axis=0, initial=0.0)
+        return names, largest.astype(np.float64), LargestWeight.of(weight)
+
+    def merge(self, first: Any, second: Any) -> tuple[np.ndarray, np.ndarray, LargestWeight]:
         """Those of two batches."""
-        return np.union1d(first[0], second[0]), _merge_largest(first[1], second[1])
-
-
-def _largest(raw: RawBatch) -> tuple[np.ndarray, LargestWeight]:
-    """Largest absolute value of every column in rows that have a weight, and largest weight."""
-    weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
-    largest = np.abs(raw.X[weight > 0]).max(axis=0, initial=0.0)
-    return largest.astype(np.float64), LargestWeight.of(weight)
-
-
-def _merge_largest(
-    first: tuple[Any, ...], second: tuple[Any, ...]
-) -> tuple[np.ndarray, LargestWeight]:
-    return np.maximum(first[0], second[0]), first[1].merge(second[1])
+        names, largest, weight = zip(first, second)
+        return np.union1d(*names), np.maximum(*largest), weight[0].merge(weight[1])
 
 
 @dataclass(frozen=True)
@@ -187,10 +182,10 @@ class ScanReference:
 
 def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
     """The groups of the label column; their centers are the means."""
-    found = partitions.map_raw(_checked(LabelNamesTask(scan.labels), scan))
+    found = partitions.map_raw(ColumnStatisticsTask(scan.columns, scan.labels))
     if found is None:
         raise InputError("the data have no rows")
-    names, largest = found
+    names, *largest = found
     drop = None
     if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
         drop, names = NOISE, names[names != NOISE]
@@ -209,12 +204,12 @@ def by_kmeans(
     partitions: Partitions, scan: Any, n_clusters: int, random_state: Any
 ) -> ScanReference:
     """k-means of a sample, followed by passes over all rows."""
-    largest = partitions.map_raw(_checked(LargestTask(), scan))
+    found = partitions.map_raw(ColumnStatisticsTask(scan.columns, None))
     rows = np.ascontiguousarray(scan.sample(_SAMPLE_ROWS), dtype=np.float64)
     if n_clusters > len(rows):
         raise InputError(f"n_clusters={n_clusters} is more than the {len(rows)} rows")
     centers = KMeans(n_clusters, n_init=10, random_state=random_state).fit(rows).cluster_centers_
-    terms = Terms.of(*largest)
+    terms = Terms.of(*found[1:])
     for _ in range(_LLOYD_PASSES):
         task = GroupSumsTask(NearestCenter(centers), n_clusters, terms)
         means = partitions.map_raw(task).means()
@@ -223,40 +218,6 @@ def by_kmeans(
             break
         centers = moved
     return ScanReference(centers, NearestCenter(centers), list(range(n_clusters)))
-
-
-@dataclass(frozen=True)
-class LargestTask:
-    """Largest absolute value of every column, and largest weight."""
-
-    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, LargestWeight]:
-        """Largest values of one batch."""
-        require_domain(raw)
-        return _largest(raw)
-
-    def merge(
-        self, first: tuple[Any, ...], second: tuple[Any, ...]
-    ) -> tuple[np.ndarray, LargestWeight]:
-        """Largest values of two batches."""
-        return _merge_largest(first, second)
-
-
-@dataclass(frozen=True)
-class _CheckedTask:
-    """A task whose errors name the column and where it was read."""
-
-    task: Any
-    names: tuple[str, ...]
-
-    def __call__(self, raw: RawBatch) -> Any:
-        return Checked(self.task, self.names)(raw)
-
-    def merge(self, first: Any, second: Any) -> Any:
-        return self.task.merge(first, second)
-
-
-def _checked(task: Any, scan: Any) -> _CheckedTask:
-    return _CheckedTask(task, scan.columns)
 
 
 def find_reference(

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from pellucid._core.batches.batch import Encoder
-from pellucid._core.batches.partitions import EncodedTask, Partitions, Task
+from pellucid._core.batches.partitions import MappedTask, Partitions, Task
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.sources import Chunk, Source, arrow_columns
@@ -48,7 +47,6 @@ class SparkSource(Source):
             yield from found
 
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
-        """The partitions of the data frame."""
         return SparkPartitions(self._frame.select(*map(_quoted, scan.names)), scan)
 
     def predict(self, predictor: Any) -> Any:
@@ -82,20 +80,6 @@ class SampleTask:
         return chunks if len(chunks) <= 64 else chunks[::2]
 
 
-@dataclass(frozen=True)
-class ChunkTask:
-    """A task over raw batches as one over chunks."""
-
-    task: Any
-    reader: Any
-
-    def __call__(self, chunk: Chunk) -> Any:
-        return self.task(self.reader(chunk))
-
-    def merge(self, first: Any, second: Any) -> Any:
-        return self.task.merge(first, second)
-
-
 class SparkPartitions(Partitions):
     """Partitions of a Spark DataFrame, which are encoded anew in every pass."""
 
@@ -105,15 +89,7 @@ class SparkPartitions(Partitions):
         self._frame, self._reader = frame, scan.reader
 
     def map_raw(self, task: Task) -> Any:
-        """Merged results over all partitions."""
-        return _run(self._frame, ChunkTask(task, self._reader))
-
-    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
-        """Merged results over all partitions."""
-        return self.map_raw(EncodedTask(task, encoder))
-
-    def close(self) -> None:
-        """There is nothing to remove."""
+        return _run(self._frame, MappedTask(task, self._reader))
 
 
 def _run(frame: Any, task: Any) -> Any:

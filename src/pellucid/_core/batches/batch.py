@@ -150,11 +150,6 @@ class Batch:
         """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
         return costs_in_units(self.columns, centers, self.weights, unit)
 
-    def costs_of(self, rows: np.ndarray, centers: np.ndarray, unit: float) -> np.ndarray:
-        """The same for a few rows."""
-        weights = _weights_of(self.weights, rows)
-        return costs_in_units(gathered(self.columns, rows), centers, weights, unit)
-
     def pick(self, rows: np.ndarray, feature: int, *, for_costs: bool) -> PickedRows:
         """Copies of some rows for the work on one column; ascending rows if not for costs."""
         columns, labels = self.columns[:0, :0], rows[:0]

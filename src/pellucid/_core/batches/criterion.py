@@ -83,12 +83,10 @@ class BatchCriterion(Criterion[State], Generic[State]):
         return [(None, None)] * len(nodes)
 
     def root(self) -> Node[State]:
-        """The node that holds all rows and centers."""
         root = BatchNode(0, np.arange(self.problem.n_clusters))
         return Node(root, self.start_states([root])[0])
 
     def start_nodes(self, start: StartTree) -> dict[int, Node[State]]:
-        """The leaves of a start tree."""
         self.grown, tree = GrownNodes(start.tree), start.tree
         centers = np.arange(self.problem.n_clusters)
         places = [BatchNode(n, centers, depth=int(tree.depth[n])) for n in tree.leaves.tolist()]
@@ -123,7 +121,6 @@ class BatchCriterion(Criterion[State], Generic[State]):
     def divide(
         self, nodes: Sequence[Node[State]], splits: Sequence[Split], style: ThresholdStyle
     ) -> list[DividedNode]:
-        """Make a split of each node."""
         thresholds, children = [], []
         for node, split, interval in zip(nodes, splits, self._intervals(nodes, splits)):
             thresholds.append(choose_threshold(*interval, style))

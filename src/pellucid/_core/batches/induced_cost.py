@@ -56,7 +56,6 @@ class BatchInducedCost(BatchCriterion[None]):
         self._active: NodeMargins | None = None
 
     def row_sums(self, nodes: Sequence[Node[None]]) -> InducedCostRows:
-        """What is summed over the rows of some nodes."""
         problem = self.problem
         infos = {
             node.rows.number: NodeCenters.of(

@@ -76,10 +76,11 @@ class CostedRows(NamedTuple):
         return self.margins.nearest
 
     @classmethod
-    def of(cls, costs: np.ndarray, weight: np.ndarray) -> CostedRows:
-        """Of rows with these costs and weights."""
+    def of(cls, rows: PickedRows, centers: np.ndarray, unit: float) -> CostedRows:
+        """Of some rows at some centers."""
         from pellucid._core.batches.kernels import find_two_nearest
 
+        costs, weight = rows.costs(centers, unit), rows.weights.units
         n_rows, n_centers = costs.shape
         nearest, second = np.empty((2, n_rows), dtype=np.int32)
         margin, sums = np.empty(n_rows, dtype=np.int64), np.zeros((n_centers, 3), dtype=np.int64)
@@ -115,9 +116,7 @@ class OwnMargins(NamedTuple):
         unsure = (margins < 0).nonzero()[0].astype(np.int32)
         if len(unsure):
             places = unsure if rows is None else rows.take(unsure)
-            of_unsure = CostedRows.of(
-                batch.costs_of(places, centers, unit), batch.weights.units_of(places)
-            )
+            of_unsure = CostedRows.of(batch.pick(places, 0, for_costs=True), centers, unit)
             is_nearest = of_unsure.nearest == batch.labels_of(places)
             margins[unsure] = np.where(is_nearest, of_unsure.margins.margin, -1)
             second[unsure] = np.where(is_nearest, of_unsure.second, len(centers) + 1)
@@ -184,14 +183,7 @@ class InducedCostRows:
 
     def costed_rows(self, rows: PickedRows, node: int) -> CostedRows:
         """Costs of some rows at the centers of a node."""
-        costs = rows.costs(self.centers[self.infos[node].centers], self.cost_unit)
-        return CostedRows.of(costs, rows.weights.units)
-
-    def costed(self, batch: Batch, rows: np.ndarray, node: int) -> CostedRows:
-        """Costs of some rows at the centers of a node."""
-        centers = self.centers[self.infos[node].centers]
-        costs = batch.costs_of(rows, centers, self.cost_unit)
-        return CostedRows.of(costs, batch.weights.units_of(rows))
+        return CostedRows.of(rows, self.centers[self.infos[node].centers], self.cost_unit)
 
     def own_margins(self, batch: Batch) -> OwnMargins:
         """Margins of all rows at their own centers. The batch stores them."""
@@ -227,7 +219,7 @@ class InducedCostRows:
         stored, found = {}, {}
         for node, places in rows_by_leaf(leaf.take(rows), list(self.infos)).items():
             of_node = rows.take(places)
-            found[node] = self.costed(batch, of_node, node)
+            found[node] = self.costed_rows(batch.pick(of_node, 0, for_costs=True), node)
             margins, centers = found[node].margins, self.infos[node].centers.astype(small)
             nearest, second = (centers.take(x) for x in (margins.nearest, found[node].second))
             stored[node] = PassiveRows(of_node, nearest, second, margins.margin)
@@ -308,12 +300,7 @@ class MarginTask(ExactTask):
     n_bins: int
     last: InducedStep | None = None
 
-    def __call__(self, batch: Batch) -> LevelMargins:
-        """Sums of one batch."""
-        return self.over([batch])
-
     def over(self, batches: Iterable[Batch]) -> LevelMargins:
-        """Sums of several batches."""
         criterion = self.step.rows
         n_features = criterion.centers.shape[1]
         active = NodeMargins.empty(n_features, len(criterion.centers), self.n_bins)
@@ -359,7 +346,6 @@ class MarginTask(ExactTask):
         return rows[:n]
 
     def merge(self, first: LevelMargins, second: LevelMargins) -> LevelMargins:
-        """Sums of two batches."""
         passive = {n: sums.plus(second.passive[n]) for n, sums in first.passive.items()}
         return LevelMargins(first.active.plus(second.active), passive)
 
@@ -402,10 +388,6 @@ class InducedCostTask(ExactTask):
     routing: Routing
     criterion: InducedCostRows
     requests: Sequence[ExcessRequest | PartRequest]
-
-    def __call__(self, batch: Batch) -> list[ExcessSums | PartSums]:
-        """Sums of one batch."""
-        return self.over([batch])
 
     def over(self, batches: Iterable[Batch]) -> list[ExcessSums | PartSums]:
         """Sums of several batches. The few rows of all of them are worked on together."""
@@ -501,7 +483,6 @@ class InducedCostTask(ExactTask):
         )
 
     def merge(self, first: list[Any], second: list[Any]) -> list[Any]:
-        """Sums of two batches."""
         return [
             ExcessSums(*(x + y for x, y in zip(a, b))) if isinstance(a, ExcessSums) else a.merge(b)
             for a, b in zip(first, second)

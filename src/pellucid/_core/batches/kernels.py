@@ -53,7 +53,7 @@ def separated_rows(starts, second, last_leaf, leaf, last_leaf_of_center, leaf_of
 
     Before, row i was in last_leaf[i] and center c in last_leaf_of_center[c], now they are in
     leaf[i] and leaf_of_center[c]. Centers in no open leaf have -1; their rows do not count. Only
-    settled rows count, or all rows if `second` is None. `rows` has space for one more.
+    settled rows count; all are if `second` is 0. `rows` has space for one more.
     """
     n, unsettled = np.uint64(0), len(leaf_of_center) + 1
     for c in range(len(leaf_of_center)):
@@ -62,9 +62,7 @@ def separated_rows(starts, second, last_leaf, leaf, last_leaf_of_center, leaf_of
             for i in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
                 rows[n] = i
                 is_gone = np.uint64(last_leaf[i] == before) & np.uint64(leaf[i] != after)
-                if second is not None:
-                    is_gone &= np.uint64(second[i] != unsettled)
-                n += is_gone
+                n += is_gone & np.uint64(second[i] != unsettled)
     return np.int64(n)
 
 

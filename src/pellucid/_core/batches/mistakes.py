@@ -91,12 +91,8 @@ class MistakeHistogramTask(ExactTask):
     n_bins: int
     last: _GrowthStep | None = None
 
-    def __call__(self, batch: Batch) -> np.ndarray:
-        """Weights: (n_features, n_clusters, n_bins), int64."""
-        return self.over([batch])
-
     def over(self, batches: Iterable[Batch]) -> np.ndarray:
-        """Weights of several batches."""
+        """Weights: (n_features, n_clusters, n_bins), int64."""
         out = np.zeros(0, dtype=np.int64)
         for batch in batches:
             if not out.size:
@@ -118,7 +114,7 @@ class MistakeHistogramTask(ExactTask):
             rows = np.empty(batch.n_rows + 1, dtype=np.int32)
             n_rows = separated_rows(
                 starts=batch.starts,
-                second=None,
+                second=np.zeros(batch.n_rows, dtype=np.uint8),
                 last_leaf=last_leaf,
                 leaf=leaf,
                 last_leaf_of_center=self.last.rows.leaf_of_center,
@@ -128,10 +124,6 @@ class MistakeHistogramTask(ExactTask):
             rows = rows[:n_rows]
         features, weight = np.arange(batch.n_features), batch.weights.units_of(rows)
         hist_dense(features, batch.codes, rows, batch.labels_of(rows), weight, out)
-
-    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Weights of two batches."""
-        return first + second
 
 
 @dataclass(frozen=True)
@@ -158,7 +150,6 @@ class OverlapHistogramTask(ExactTask):
         return found
 
     def merge(self, first: dict[Any, Any], second: dict[Any, Any]) -> dict[int, np.ndarray]:
-        """Weights of two batches."""
         return {number: first[number] + second[number] for number in first}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 from threading import Lock
@@ -31,16 +32,19 @@ class Task(Protocol):
         """The result of two batches together."""
 
 
-class ExactTask(ABC):
-    """A task whose results are integers or extremes: in any order, they merge to the same bits."""
+class ExactTask:
+    """A task whose results are integers or extremes: in any order, they merge to the same bits.
 
-    @abstractmethod
+    A subclass defines `__call__`, or `over` if it works on several batches together.
+    """
+
     def __call__(self, batch: Any) -> Any:
         """The result of one batch."""
+        return self.over([batch])
 
-    @abstractmethod
     def merge(self, first: Any, second: Any) -> Any:
-        """The result of two batches together."""
+        """The result of two batches together: their sum, unless overridden."""
+        return first + second
 
     def over(self, batches: Iterable[Any]) -> Any:
         """The result of one or several batches together."""
@@ -60,24 +64,24 @@ class Partitions(ABC):
     def map_raw(self, task: Task) -> Any:
         """Merged results of a task over the batches as they were read; None without batches."""
 
-    @abstractmethod
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
-        """Merged results of a task over the encoded batches; None without batches."""
+        """Merged results over the encoded batches, which are encoded anew unless overridden."""
+        return self.map_raw(MappedTask(task, encoder.encode))
 
-    @abstractmethod
-    def close(self) -> None:
-        """Remove temporary files."""
+    def close(self) -> None:  # noqa: B027
+        """Remove temporary files, if there are any."""
 
 
-class EncodedTask:
-    """A task over encoded batches as one over raw batches."""
+@dataclass(frozen=True)
+class MappedTask:
+    """A task over what a function makes of each batch."""
 
-    def __init__(self, task: Task, encoder: Encoder) -> None:
-        self.task, self.encoder = task, encoder
+    task: Task
+    function: Callable[[Any], Any]
 
-    def __call__(self, raw: RawBatch) -> Any:
+    def __call__(self, batch: Any) -> Any:
         """The result of one batch."""
-        return self.task(self.encoder.encode(raw))
+        return self.task(self.function(batch))
 
     def merge(self, first: Any, second: Any) -> Any:
         """The result of two batches together."""
@@ -112,13 +116,6 @@ class LocalPartitions(Partitions):
 
         self._pool.map(take_items, range(self._pool.n_threads))
         return merged.result
-
-    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
-        """Every batch is encoded again."""
-        return self.map_raw(EncodedTask(task, encoder))
-
-    def close(self) -> None:
-        """There is nothing to remove."""
 
 
 class _SharedItems:
@@ -196,60 +193,51 @@ class ReportedPartitions(Partitions):
         self._n_passes, self._n_rows = 0, 0
 
     def map_raw(self, task: Task) -> Any:
-        """Merged results over the batches as they were read."""
-        with _Pass(self) as counted:
-            return self._partitions.map_raw(counted(task))
+        return self._reported(task, self._partitions.map_raw)
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
-        """Merged results over the encoded batches."""
-        with _Pass(self) as counted:
-            return self._partitions.map_encoded(counted(task), encoder)
+        return self._reported(task, lambda task: self._partitions.map_encoded(task, encoder))
+
+    def _reported(self, task: Task, run: Callable[[Task], Any]) -> Any:
+        self._n_passes += 1
+        name = f"pass {self._n_passes}"
+        self._progress.report(name)
+        if not isinstance(self._partitions, LocalPartitions):
+            return run(task)
+        counted = _CountedTask(
+            task, self._n_rows, lambda percent: self._progress.report(f"{name}: {percent}%")
+        )
+        try:
+            return run(counted)
+        finally:
+            self._n_rows = max(self._n_rows, counted.done)
 
     def close(self) -> None:
-        """Remove temporary files."""
         self._partitions.close()
 
 
-class _Pass:
-    """One pass."""
-
-    def __init__(self, owner: ReportedPartitions) -> None:
-        self.owner, self.done, self.shown, self.lock = owner, 0, 0, Lock()
-
-    def __enter__(self):
-        self.owner._n_passes += 1
-        self._report("")
-        is_local = isinstance(self.owner._partitions, LocalPartitions)
-        return (lambda task: _CountedTask(task, self)) if is_local else (lambda task: task)
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self.owner._n_rows = max(self.owner._n_rows, self.done)
-
-    def _report(self, text: str) -> None:
-        self.owner._progress.report(f"pass {self.owner._n_passes}{text}")
-
-    def count(self, n_rows: int) -> None:
-        """Count rows, and report the next full ten percent."""
-        with self.lock:
-            self.done += n_rows
-            if not self.owner._n_rows:
-                return
-            percent = min(100, 100 * self.done // self.owner._n_rows)
-            if percent >= self.shown + _STEP:
-                self.shown = percent - percent % _STEP
-                self._report(f": {percent}%")
-
-
 class _CountedTask:
-    """A task that counts the rows it has seen."""
+    """A task that counts the rows it has seen, and reports every ten percent of `n_rows`."""
 
-    def __init__(self, task: Task, of_pass: _Pass) -> None:
-        self._task, self._pass = task, of_pass
+    def __init__(self, task: Task, n_rows: int, report: Callable[[int], None]) -> None:
+        self._task, self._n_rows, self._report = task, n_rows, report
+        self.done, self._shown, self._lock = 0, 0, Lock()
+
+    def _count(self, n_rows: int) -> None:
+        with self._lock:
+            self.done += n_rows
+            percent = min(100, 100 * self.done // self._n_rows) if self._n_rows else 0
+            if percent >= self._shown + _STEP:
+                self._shown = percent - percent % _STEP
+                self._report(percent)
 
     def __call__(self, batch: Any) -> Any:
         found = self._task(batch)
-        self._pass.count(len(batch.X) if isinstance(batch, RawBatch) else batch.n_rows)
+        self._count(len(batch.X) if isinstance(batch, RawBatch) else batch.n_rows)
         return found
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return self._task.merge(first, second)
 
     def over(self, batches: Iterable[Batch]) -> Any:
         """The merged result of several batches."""
@@ -258,7 +246,4 @@ class _CountedTask:
     def _counted(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         for batch in batches:
             yield batch
-            self._pass.count(batch.n_rows)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._task, name)
+            self._count(batch.n_rows)

@@ -86,7 +86,10 @@ class FormulaRows:
             of_batch = batch.costs(centers, unit)
             costs = {g: of_batch[rows] for g, rows in groups.items()}
         else:
-            costs = {g: batch.costs_of(rows, centers, unit) for g, rows in groups.items()}
+            costs = {
+                g: batch.pick(rows, 0, for_costs=True).costs(centers, unit)
+                for g, rows in groups.items()
+            }
         return {g: self.formula.terms_of_costs(of_group) for g, of_group in costs.items()}
 
 
@@ -99,12 +102,7 @@ class NodeSumsTask(ExactTask):
     nodes: list[int]
     n_bins: int
 
-    def __call__(self, batch: Batch) -> dict[int, NodeSums]:
-        """Sums of one batch, by node."""
-        return self.over([batch])
-
     def over(self, batches: Iterable[Batch]) -> dict[int, NodeSums]:
-        """Sums of several batches, by node."""
         from pellucid._core.kernels.surrogate_cost import add_losses
 
         n_features, n_channels = self.rows.centers.shape[1], self.rows.n_channels()
@@ -119,7 +117,6 @@ class NodeSumsTask(ExactTask):
         return {node: NodeSums(totals[node], by_bin[node]) for node in self.nodes}
 
     def merge(self, first: dict[int, NodeSums], second: dict[int, NodeSums]) -> dict[int, NodeSums]:
-        """Sums of two batches."""
         return {n: NodeSums(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
 
 
@@ -140,11 +137,9 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         self.formula, self._is_started = formula, False
 
     def row_sums(self, nodes: Sequence[Node[NodeState]] = ()) -> FormulaRows:
-        """Terms of all rows."""
         return FormulaRows(self.formula, self.problem.centers, self.problem.cost_unit)
 
     def cluster(self, node: Node[NodeState]) -> int:
-        """The cluster of the node's sums."""
         return self.formula.cluster(node.state.sums.totals)
 
     def cost(self, node: Node[NodeState]) -> Any:
@@ -152,7 +147,6 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         return self.formula.cost(node.state.sums.totals)
 
     def gain_bound(self, node: Node[NodeState]) -> float | None:
-        """None for a node that needs no split."""
         return None if self.formula.is_pure(node.state.sums.totals) else np.inf
 
     def start_states(self, nodes: Sequence[BatchNode]) -> list[NodeState]:
@@ -193,7 +187,6 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         return NodeSizeTask(self.grown.routing(numbers), numbers)
 
     def loss(self, node: Node[NodeState], split: Split) -> Any:
-        """The rise of the objective."""
         return -split.gain
 
     def search(self, nodes: Sequence[Node[NodeState]], n: int = 1) -> list[list[Split]]:
@@ -216,7 +209,6 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
     def searches(
         self, nodes: Sequence[Node[NodeState]], routing: Any, n: int = 1
     ) -> dict[int, Search]:
-        """Searches for the best splits of nodes that need one."""
         return {
             node.rows.number: self._search(node.rows.number, node.state.sums, n) for node in nodes
         }

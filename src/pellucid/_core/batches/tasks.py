@@ -113,10 +113,6 @@ class PartSumsTask(ExactTask):
     criterion: NodeRowSums
     requests: Sequence[PartRequest]
 
-    def __call__(self, batch: Batch) -> list[PartSums]:
-        """Sums of one batch."""
-        return self.over([batch])
-
     def over(self, batches: Iterable[Batch]) -> list[PartSums]:
         """Sums of several batches. The few rows of all of them are worked on together."""
         found = [
@@ -142,7 +138,6 @@ class PartSumsTask(ExactTask):
         ]
 
     def merge(self, first: list[PartSums], second: list[PartSums]) -> list[PartSums]:
-        """Sums of two batches."""
         return [a.merge(b) for a, b in zip(first, second)]
 
 
@@ -235,7 +230,6 @@ class NeighbourTask(ExactTask):
         return found[:-1]
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Extremes of two batches."""
         return np.minimum(first, second)
 
 
@@ -260,12 +254,7 @@ class NodeSizeTask(ExactTask):
     nodes: list[int]
 
     def __call__(self, batch: Batch) -> np.ndarray:
-        """Numbers of one batch."""
         return np.array(list(map(len, self.routing.members(batch).groups(self.nodes).values())))
-
-    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Numbers of two batches."""
-        return first + second
 
 
 @dataclass(frozen=True)
@@ -286,7 +275,6 @@ class ColumnRangeTask(ExactTask):
         return found
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Extremes of two batches."""
         return np.minimum(first, second)
 
 
@@ -305,7 +293,3 @@ class CountTask(ExactTask):
         counts = np.zeros((2, len(self.routing.left), self.n_clusters), dtype=np.int64)
         count_by_leaf(batch.starts, leaf, batch.weights.units, counts)
         return counts
-
-    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Those of two batches."""
-        return first + second

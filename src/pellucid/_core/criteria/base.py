@@ -193,7 +193,6 @@ class MemoryCriterion(Criterion[State]):
         return 0
 
     def root(self) -> Node[State]:
-        """The node that holds all rows and centers."""
         rows = np.arange(self.problem.n_samples, dtype=np.int32)
         return self.start_node(rows)
 
@@ -236,7 +235,6 @@ class MemoryCriterion(Criterion[State]):
         return splits[0] if splits else None
 
     def search(self, nodes: Sequence[Node[State]], n: int = 1) -> list[list[Split]]:
-        """The n best splits of each node."""
         if n == 1:  # a criterion may have a rule of its own for the best one
             found = self._map(self.best_split, nodes)
             return [[] if split is None else [split] for split in found]
@@ -245,7 +243,6 @@ class MemoryCriterion(Criterion[State]):
     def divide(
         self, nodes: Sequence[Node[State]], splits: Sequence[Split], style: ThresholdStyle
     ) -> list[DividedNode]:
-        """Make a split of each node."""
         return self._map(lambda n, split: self.divide_node(n, split).divided(style), nodes, splits)
 
     def divide_best(
@@ -294,11 +291,9 @@ class MemoryCriterion(Criterion[State]):
         return chosen if self._are_worth_sharing(all_sizes) else []
 
     def clusters(self, nodes: Sequence[Node[State]]) -> list[int]:
-        """The clusters of several nodes."""
         return self._map(self.cluster, nodes)
 
     def count(self, node: Node[State]) -> tuple[int, float]:
-        """Number and weight of the rows of a node."""
         rows, weights = node.rows, self.problem.weights
         weight = weights.total_of(rows.active) + weights.total_of(rows.passive)
         return len(rows.active) + len(rows.passive), weight

@@ -115,7 +115,6 @@ class CachedInducedCost(InducedCost):
         self.cache = CutCache()
 
     def start_state(self, cluster: int | None = None) -> PathState:
-        """State of the root."""
         return PathState(self.cache)
 
     def best_split(self, node: Node[PathState]) -> Split | None:

@@ -53,7 +53,6 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         return self.start_node(self.problem.by_center)
 
     def start_state(self, cluster: int | None = None) -> MistakesState:
-        """State of the root."""
         rows, label = self.problem.by_center, self.problem.labels.item
         starts = [bisect_left(rows, c, key=label) for c in range(self.problem.n_clusters)]
         return MistakesState(np.array([*starts, len(rows)]))

@@ -103,7 +103,6 @@ class DrawnCuts(CenterSplitCriterion[DrawnNode]):
         self.tree = Trees(*(part[draw] for part in trees))
 
     def start_state(self, cluster: int | None = None) -> DrawnNode:
-        """State of the root."""
         return DrawnNode(0)
 
     def child_states(
@@ -121,7 +120,6 @@ class DrawnCuts(CenterSplitCriterion[DrawnNode]):
         return [Split(0.0, int(self.tree.feature[number]), float(self.tree.threshold[number]))]
 
     def split_rows(self, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
-        """Rows on either side of a threshold."""
         # Few columns are read, so quantising them all would take longer.
         values = self.problem.values(feature, rows)
         left = values <= threshold

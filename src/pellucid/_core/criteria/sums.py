@@ -127,11 +127,9 @@ class SumCriterion(MemoryCriterion[SumState]):
         formula.start(self._count(everything), problem.weights.are_integers)
 
     def start_state(self, cluster: int | None = None) -> SumState:
-        """Empty state."""
         return SumState()
 
     def cluster(self, node: Node[SumState]) -> int:
-        """The cluster of the node's sums."""
         return self.formula.cluster(self._totals(node))
 
     def cost(self, node: Node[SumState]) -> Any:

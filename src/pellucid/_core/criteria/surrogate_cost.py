@@ -100,11 +100,9 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
 
     @property
     def min_rows_to_share_columns(self) -> int:
-        """Rows of a node from which on its columns are worth distributing over threads."""
         return self.problem.too_few_to_share
 
     def start_state(self, cluster: int | None = None) -> SurrogateState:
-        """State of the root, or of a leaf of a start tree."""
         return SurrogateState(start_cluster=cluster)
 
     def child_states(

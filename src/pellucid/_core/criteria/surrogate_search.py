@@ -204,7 +204,6 @@ class DenseHistogram(Histogram):
         self._rows = rows
 
     def column_sums(self, first: int, last: int) -> np.ndarray:
-        """The sums of the columns first .. last - 1."""
         from pellucid._core.kernels.surrogate_cost import add_losses
 
         bins, n_centers = self.problem.bins, len(self.centers)
@@ -213,7 +212,6 @@ class DenseHistogram(Histogram):
         return sums.reshape(-1, n_centers)
 
     def open_rows(self, feature: int, is_open: np.ndarray) -> OpenRows:
-        """The rows in some bins of a column."""
         places, codes, values = rows_in_bins(self.problem, feature, self._rows, is_open)
         return OpenRows(values, codes, self.losses.values.take(places, axis=0))
 

@@ -34,7 +34,6 @@ class MedianDataset(Dataset):
         return dense_absolute_costs, sparse_absolute_costs
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
-        """Nearest center of each row, regardless of its weight; ties go to the lowest."""
         from pellucid._core.kernels.medians import dense_nearest, sparse_nearest
 
         self.require_domain()
@@ -70,7 +69,6 @@ class MedianDataset(Dataset):
         centers: np.ndarray,
         moments: GroupMoments | None = None,
     ) -> list[tuple[np.ndarray, float]]:
-        """Medians and cost of a grouping of the rows, and of the reference."""
         found = []
         for groups in (labels, reference_labels):
             medians = self.group_centers(groups, len(centers))

@@ -251,8 +251,8 @@ class ExplainableKMeans(BaseThresholdTree):
 
     def _grow_on_sample(self, problem: Any) -> GrowthResult:
         """The tree of a sample that is the best one for all rows."""
+        from pellucid.scale.fitting import RowStatisticsTask, evaluate_trees
         from pellucid.scale.sampling import value_sample
-        from pellucid.scale.tree_costs import RowStatisticsTask, evaluate_trees
 
         statistics = problem.map(RowStatisticsTask())
         sample = value_sample(problem, SCAN_SAMPLE_ROWS, statistics.n_rows)

@@ -1,4 +1,7 @@
-"""From a scan to a problem, and from a grown tree to what a fitted estimator stores."""
+"""From a scan to a problem, and from a grown tree to what a fitted estimator stores.
+
+Also costs of several finished trees over all rows, in one pass.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,7 @@ from pellucid._core.batches.batch import Batch, Encoder, RawBatch, WeightUnits
 from pellucid._core.batches.column_loops import moments_of_groups, moments_of_some
 from pellucid._core.batches.induced_cost import BatchInducedCost
 from pellucid._core.batches.mistakes import BatchBalancedMistakes, BatchMistakes
-from pellucid._core.batches.partitions import Partitions
-from pellucid._core.batches.problem import BatchBins, BatchProblem
+from pellucid._core.batches.partitions import BatchBins, BatchProblem, Partitions
 from pellucid._core.batches.routing import Routing
 from pellucid._core.batches.sums import BatchSumCriterion, BatchSurrogateCost
 from pellucid._core.batches.tasks import CountTask
@@ -25,13 +27,14 @@ from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.data.arrays import MAX_COPIES
 from pellucid._core.data.binning import Quantizer
 from pellucid._core.data.dataset import unit_of_moments
+from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
 from pellucid._core.data.moments import GroupMoments, bring_to_means
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
 from pellucid.metrics.trees import match_clusters
 from pellucid.scale.references import Checked, ScanReference
-from pellucid.tree import TreeBuilder
+from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.measures import feature_importances
 
 BATCH_CRITERIA: dict[type[Any], Callable[..., Any]] = {
@@ -320,3 +323,100 @@ def _combine(
             centers[c] = origin + shift
             cost += float(w @ ((apart - shift) ** 2).sum(axis=1))
     return centers, cost
+
+
+class RowStatistics(NamedTuple):
+    """Number of rows, largest absolute value of every column, and largest weight."""
+
+    n_rows: int
+    largest: np.ndarray
+    weight: LargestWeight
+
+
+@dataclass(frozen=True)
+class RowStatisticsTask:
+    """What has to be known before sums are exact."""
+
+    def __call__(self, batch: Batch) -> RowStatistics:
+        """Those of one batch."""
+        largest = np.abs(batch.X).max(axis=0, initial=0.0).astype(np.float64)
+        return RowStatistics(batch.n_rows, largest, LargestWeight.of(batch.weights.values))
+
+    def merge(self, first: RowStatistics, second: RowStatistics) -> RowStatistics:
+        """Those of two batches."""
+        return RowStatistics(
+            first.n_rows + second.n_rows,
+            np.maximum(first.largest, second.largest),
+            first.weight.merge(second.weight),
+        )
+
+
+@dataclass(frozen=True)
+class TreeSumsTask:
+    """Exact sums of the rows by leaf, for several trees."""
+
+    trees: Sequence[ThresholdTree]
+    terms: Terms
+
+    def __call__(self, batch: Batch) -> list[tuple[np.ndarray, GroupSums]]:
+        """By tree: units of weight by node, and sums by node."""
+        X, found = np.ascontiguousarray(batch.X, dtype=np.float64), []
+        for tree in self.trees:
+            leaf, n = tree.apply(X), tree.node_count
+            # Units are whole and their total is below 2**52, so that sums of floats are exact.
+            units = np.bincount(leaf, weights=batch.weights.units, minlength=n).astype(np.int64)
+            found.append((units, GroupSums.of(X, leaf, batch.weights.values, n, self.terms)))
+        return found
+
+    def merge(self, first: list[Any], second: list[Any]) -> list[tuple[np.ndarray, GroupSums]]:
+        """Those of two batches."""
+        return [(a[0] + b[0], a[1].merge(b[1])) for a, b in zip(first, second)]
+
+
+class TreeValue(NamedTuple):
+    """A tree with the weights of all rows.
+
+    `between_ss` is the between-cluster sum of squares about the mean: the cost is a constant minus
+    this.
+    """
+
+    tree: ThresholdTree
+    between_ss: float
+
+
+def evaluate_trees(
+    problem: BatchProblem, trees: Sequence[ThresholdTree], statistics: RowStatistics
+) -> list[TreeValue]:
+    """Weights and costs of finished trees. They do not depend on the order of the rows."""
+    terms = Terms.of(statistics.largest, statistics.weight)
+    found = problem.map(TreeSumsTask(trees, terms))
+    per_weight = problem.weight_units.per_weight
+    return [
+        TreeValue(_with_weights(tree, units / per_weight), _between(tree, units, sums))
+        for tree, (units, sums) in zip(trees, found)
+    ]
+
+
+def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums) -> float:
+    """Between-cluster sum of squares about the mean of all rows."""
+    clusters = np.unique(tree.cluster[tree.leaves])
+    shape = (len(clusters), sums.high.shape[1])
+    high, low = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    weight = np.zeros(len(clusters), dtype=np.int64)
+    place = np.searchsorted(clusters, tree.cluster[tree.leaves])
+    np.add.at(high, place, sums.high[tree.leaves])
+    np.add.at(low, place, sums.low[tree.leaves])
+    np.add.at(weight, place, units[tree.leaves])
+    of_clusters = GroupSums(high, low, sums.terms).normalized()
+    high, low = (part.sum(axis=0, keepdims=True) for part in of_clusters[:2])
+    of_all = GroupSums(high, low, sums.terms)
+    squares = ((of_clusters.means() - of_all.means()) ** 2).sum(axis=1)
+    return float((weight * np.nan_to_num(squares)).sum())
+
+
+def _with_weights(tree: ThresholdTree, weight: np.ndarray) -> ThresholdTree:
+    weight = weight.copy()
+    for node in reversed(range(tree.node_count)):
+        if not tree.is_leaf[node]:
+            weight[node] = weight[tree.children_left[node]] + weight[tree.children_right[node]]
+    return tree.replace(weighted_n_node_samples=weight)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._core.batches.batch import Batch, RawBatch
-from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.partitions import BatchProblem
 from pellucid._utils.arrays import mixed
 from pellucid.scale.references import Checked, as_labels, require_domain
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from pellucid._core.batches.batch import ACTIVE, ALL, PASSIVE
 from pellucid._core.batches.node_search import Search, run_searches
-from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.partitions import BatchProblem
 from pellucid._core.batches.routing import GrownNodes, OverlapRouting, Routing
 from pellucid._core.batches.tasks import NodeRowSums, PartSumsTask, SideRequest, find_sides
 from pellucid._core.criteria.base import Criterion, DividedNode, Node, StartTree

@@ -28,7 +28,7 @@ from pellucid._core.batches.induced_rows import (
     NodeMargins,
 )
 from pellucid._core.batches.node_search import Judgement, Search, search_node
-from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.partitions import BatchProblem
 from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.induced_cost import excess_at_edges

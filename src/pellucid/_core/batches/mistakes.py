@@ -12,8 +12,7 @@ from pellucid._core.batches.batch import Batch, PickedRows
 from pellucid._core.batches.columns import FineColumn, PartRequest
 from pellucid._core.batches.criterion import BatchCriterion, BatchNode
 from pellucid._core.batches.node_search import Judgement, Search, search_node
-from pellucid._core.batches.partitions import ExactTask
-from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.partitions import BatchProblem, ExactTask
 from pellucid._core.batches.routing import OverlapRouting, Routing
 from pellucid._core.batches.tasks import rows_in_bins
 from pellucid._core.criteria.base import Node

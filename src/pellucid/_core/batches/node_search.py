@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._core.batches.columns import FineColumn, PartRequest, PartSums
-from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.partitions import BatchProblem
 from pellucid._core.criteria.column_search import ColumnSearch, Split
 
 Search = Generator[list[PartRequest], list[PartSums], list[Split]]

@@ -10,8 +10,7 @@ import numpy as np
 
 from pellucid._core.batches.batch import ACTIVE, ALL, Batch, PickedRows
 from pellucid._core.batches.columns import PartRequest, PartSums
-from pellucid._core.batches.partitions import ExactTask
-from pellucid._core.batches.problem import BatchProblem
+from pellucid._core.batches.partitions import BatchProblem, ExactTask
 from pellucid._core.batches.routing import Routing
 
 

@@ -120,6 +120,7 @@ def make_card_trends(
     >>> card.trend_names
     ('collapse', 'waves', 'surge', 'summer', 'steady')
     """
+    pl = import_optional("polars", "this data set")
     groups = _all_groups()
     _check(n_groups, len(groups), misfits, moving_average, drift=drift, noise=noise, lag=lag)
     random = check_random_state(random_state)
@@ -130,9 +131,10 @@ def make_card_trends(
     trends[misfit_groups] = random.randint(len(TRENDS), size=len(misfit_groups))
     drifts = random.randint(len(DRIFTS), size=n_groups)
     weeks = np.arange(_N_WEEKS) - lag * random.normal(size=(n_groups, 1))
+    ramp = np.clip((weeks - _OUTBREAK) / (_N_WEEKS - _OUTBREAK), 0, 1)
     strength = np.exp(0.15 * random.normal(size=(n_groups, 1)))
     logs = strength * np.choose(trends[:, None], _log_trends(weeks))
-    logs += drift * np.array([0.0, 1.0, -1.0])[drifts, None] * _ramp(weeks)
+    logs += drift * np.array([0.0, 1.0, -1.0])[drifts, None] * ramp
     logs += noise * random.normal(size=logs.shape)
     spending = np.exp(logs)
     spending /= spending[:, :_OUTBREAK].mean(axis=1, keepdims=True)
@@ -141,7 +143,7 @@ def make_card_trends(
     return Bunch(
         series=windows.mean(axis=2),
         times=_FIRST_WEEK + 7 * np.arange(moving_average - 1, _N_WEEKS),
-        explanation=_as_table(groups),
+        explanation=pl.DataFrame(dict(zip(Group._fields, zip(*groups)))),
         weights=np.round(amounts * spending.sum(axis=1), 2),
         labels=labels,
         trends=trends,
@@ -198,19 +200,10 @@ def _step(weeks: np.ndarray, middle: float, width: float) -> np.ndarray:
     return 1 / (1 + np.exp(-(weeks - middle) / width))
 
 
-def _ramp(weeks: np.ndarray) -> np.ndarray:
-    return np.clip((weeks - _OUTBREAK) / (_N_WEEKS - _OUTBREAK), 0, 1)
-
-
 def _log_weekly_amount(group: Group) -> float:
     """Logarithm of the weekly spending of a group before the outbreak."""
     by_age = (-2.0, 0.0, 0.7, 1.0, 0.8, 0.2, -0.8)[AGES.index(group.age)]
     return 10.0 + by_age + (0.8 if group.sector in ("household", "daily") else 0.0)
-
-
-def _as_table(groups: list[Group]) -> Any:
-    pl = import_optional("polars", "this data set")
-    return pl.DataFrame(dict(zip(Group._fields, zip(*groups))))
 
 
 def _check(

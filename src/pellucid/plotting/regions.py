@@ -18,7 +18,7 @@ from pellucid.plotting.region_shapes import (
     draw_scores,
     shade_answers,
 )
-from pellucid.plotting.style import cluster_color
+from pellucid.plotting.style import cluster_color, new_axes
 from pellucid.regions.classifiers import Stump
 from pellucid.regions.shapes import Window
 from pellucid.regions.words import column_texts, format_of
@@ -531,10 +531,7 @@ def _count(n: int) -> str:
 
 
 def _new_axes(dim: int) -> Axes:
-    import matplotlib.pyplot as plt
-
-    size = (5.6, 4.6) if dim == 2 else (6.4, 2.6)
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    return new_axes(5.6, 4.6) if dim == 2 else new_axes(6.4, 2.6)
 
 
 def _new_pair(dim: int) -> np.ndarray:

@@ -90,16 +90,7 @@ class ColumnFormat:
         return {"kind": found.pop("kind"), **{name: v for name, v in found.items() if v}}
 
     def text(self, value: float) -> str:
-        """A value as text.
-
-        Examples
-        --------
-        >>> from pellucid.tables.column_formats import ColumnFormat
-        >>> ColumnFormat(suffix="%").text(39.0), ColumnFormat("year").text(1950.0)
-        ('39%', '1950')
-        >>> ColumnFormat("date").text(18701.0), ColumnFormat("datetime").text(18701.6041666666667)
-        ('2021-03-15', '2021-03-15 14:30')
-        """
+        """A value as text."""
         if self.is_date:
             return date_text(value, with_time=self.kind == "datetime")
         sign = "-" if value < 0 and self.prefix else ""
@@ -149,13 +140,6 @@ class ColumnFormat:
         Dates are numbers of days, ``datetime64`` values, or objects: ``datetime.date``,
         ``datetime.datetime``, and strings in `date_format` or ISO format. A time with a time zone
         is converted to UTC. None and NaT become NaN.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pellucid.tables.column_formats import ColumnFormat
-        >>> ColumnFormat("date", date_format="%d.%m.%Y").read(np.array(["15.03.2021", None]))
-        array([18701.,    nan])
         """
         if not self.is_date or column.dtype.kind in "fiu":
             return column
@@ -204,14 +188,6 @@ class ColumnFormat:
         first day of a decade, of a year or of a month for dates, also a whole hour, minute or
         second for times, and `low` for integer columns with few values. The threshold of dates and
         integers is an integer if `low` is.
-
-        Examples
-        --------
-        >>> from pellucid.tables.column_formats import ColumnFormat
-        >>> signup = ColumnFormat("date")
-        >>> low, high = signup.days("2020-11-20"), signup.days("2021-03-15")
-        >>> signup.text(signup.choose_threshold(low, high, "round"))
-        '2021-01-01'
         """
         if style == "round" and self.is_date:
             return self._round_date(low, high)

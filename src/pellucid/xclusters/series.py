@@ -425,18 +425,14 @@ def read_table(table: Any, columns: list[str], time: str, value: str) -> Any:
 
 def read_entities(frame: Any, columns: list[str]) -> tuple[Any, np.ndarray]:
     """The entities in sorted order, and the index of the entity of each row."""
-    row, position = (_unused_name(columns, name) for name in ("row", "position"))
+    row, position = "row", "position"
+    while row in columns or position in columns:
+        row, position = f"{row}_", f"{position}_"
     entities = frame.select(columns).unique().sort(columns)
     rows = frame.select(columns).with_row_index(row)
     # Joins do not keep the order of rows in every library.
     rows = rows.join(entities.with_row_index(position), on=columns, how="left").sort(row)
     return entities, rows.get_column(position).to_numpy().astype(np.intp)
-
-
-def _unused_name(columns: list[str], name: str) -> str:
-    while name in columns:
-        name += "_"
-    return name
 
 
 def time_axis(row_times: np.ndarray, frequency: Any, name: str) -> tuple[np.ndarray, np.ndarray]:

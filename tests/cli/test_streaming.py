@@ -113,7 +113,6 @@ def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        (["--method", "spex"], "--method spex"),
         (["--categorical", "n"], "--categorical"),
         (["--profile", "city"], "--profile"),
         (["--objective", "kmedians"], "--objective"),

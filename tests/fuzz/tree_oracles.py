@@ -359,7 +359,9 @@ def _scaled_weights(case, model, rng):
     scaled = np.ldexp(case.weights, power)
     # Whole weights count copies, of which there may be too many for the same accuracy.
     are_whole = any((weight == np.rint(weight)).all() for weight in (case.weights, scaled))
-    if are_whole or not is_in_domain(case.X, scaled):
+    # Equal rows may be so near to the centers that costs are below the smallest unit.
+    are_equal = not np.ptp(case.X, axis=0).any()
+    if are_whole or are_equal or not is_in_domain(case.X, scaled):
         return
     other = case.fit(weight=scaled)
     require(same_tree(model.tree_, other.tree_), f"weights times 2**{power} give another tree")

@@ -43,11 +43,11 @@ RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 
 
 @cache
-def modules() -> dict[str, Path]:
-    """All modules of the package by name."""
-    found = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        parts = ("pellucid", *path.relative_to(ROOT).with_suffix("").parts)
+def modules(package: str = "pellucid") -> dict[str, Path]:
+    """All modules of the package, or of another one beside the tests, by name."""
+    found, root = {}, ROOT if package == "pellucid" else Path(__file__).parents[1] / package
+    for path in sorted(root.rglob("*.py")):
+        parts = (package, *path.relative_to(root).with_suffix("").parts)
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
@@ -65,7 +65,7 @@ def imports(name: str) -> tuple[str, ...]:
 
 
 def found_imports(name: str) -> Iterator[str]:
-    known = modules()
+    known = modules(name.split(".")[0])
     for node in ast.walk(parse(known[name])):
         targets = []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -101,8 +101,9 @@ def test_imports_run_downwards():
     assert not upward, "\n".join(upward)
 
 
-def test_no_import_cycles():
-    graph = {name: set(imports(name)) for name in modules() if name not in FACADES}
+@pytest.mark.parametrize("package", ["pellucid", "benchmarks"])
+def test_no_import_cycles(package):
+    graph = {name: set(imports(name)) for name in modules(package) if name not in FACADES}
     assert find_cycle(graph) is None
 
 

@@ -16,7 +16,7 @@ from benchmarks.jobs import Job
 from benchmarks.measures import MEASURES, measure_tree
 from benchmarks.methods import TITLES, make
 from benchmarks.page import Section, Sheet
-from benchmarks.papers.tables import METHODS, NAMES, PUBLISHED
+from benchmarks.papers.names import METHODS, NAMES, PUBLISHED
 from benchmarks.settings import Settings
 from benchmarks.store import Row, Store, group, mean, read_rows
 from benchmarks.verdicts import ROUNDING, Cell, is_near

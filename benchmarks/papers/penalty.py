@@ -13,7 +13,7 @@ from benchmarks import data
 from benchmarks.jobs import Job
 from benchmarks.measures import measure_tree
 from benchmarks.page import Picture, Section, Sheet
-from benchmarks.papers.tables import NAMES
+from benchmarks.papers.names import NAMES
 from benchmarks.plots import Line, Panel, draw
 from benchmarks.settings import Settings
 from benchmarks.store import Row, Store, group, mean, read_rows

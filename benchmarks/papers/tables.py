@@ -15,37 +15,14 @@ from benchmarks.jobs import Job
 from benchmarks.measures import MEASURES, measure_tree
 from benchmarks.methods import TITLES, make, warm_up
 from benchmarks.page import Section, Sheet
-from benchmarks.papers import significance, star
+from benchmarks.papers import causes, significance, star
+from benchmarks.papers.names import METHODS, NAMES, PUBLISHED
 from benchmarks.settings import Refused, Settings
 from benchmarks.store import Row, Store, group, mean, read_rows
 from benchmarks.timing import best_of
 
 FILE = "exshallow_tables.csv"
-PUBLISHED = "exshallow_published.csv"
-METHODS = ("exshallow", "exgreedy", "imm", "kmc")
-"""Of table 2; table 3 has one more."""
-
 ALL_METHODS = (*METHODS, star.METHOD)
-PAPER_NAMES = [
-    "Anuran",
-    "Avila",
-    "Beer",
-    "BNG",
-    "Cifar10",
-    "Collins",
-    "Covtype",
-    "Digits",
-    "Iris",
-    "Letter",
-    "Mice",
-    "20Newsgroups",
-    "Pendigits",
-    "Poker",
-    "Sensorless",
-    "Vowel",
-]
-NAMES = {{"20Newsgroups": "newsgroups20"}.get(name, name.lower()): name for name in PAPER_NAMES}
-"""The paper's name of each data set, by the name of its file."""
 
 _SMALL = ("iris", "vowel")
 
@@ -145,7 +122,6 @@ def sections(folder: Path) -> list[Section]:
         for (name, method), of_method in group(rows, "dataset", "method").items()
         for measure in MEASURES
     ]
-    from benchmarks.papers import causes  # it needs the names of this module
 
     cells = causes.with_reasons(star.with_reasons(found), folder)
     sheets = [_measure_sheet(measure, cells) for measure in MEASURES]

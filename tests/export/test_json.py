@@ -358,3 +358,11 @@ def test_models_of_version_0_1_0_are_read():
         lengths | {"petal length (cm)": [1.0, 3.0, 3.0], "kind": ["long", "long", "x"]}
     )
     assert explanation.predict(rows).tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize("large", [2**63, 2**64 - 1, int(1e200)])
+def test_categories_that_are_large_numbers_come_back(large):
+    table = pd.DataFrame({"size": [1.0, 1.1, 5.0, 5.1] * 5, "zip": [float(large), 7.0] * 10})
+    found = pellucid.explain(table, k=2, effort="fast", outliers="keep")
+    again = from_json(found.to_json())
+    assert again.predict(table).tolist() == found.predict(table).tolist()

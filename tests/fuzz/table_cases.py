@@ -303,7 +303,7 @@ def _polars(rng, columns, names):
                 column = column.cast(pl.String if chosen == "text" else pl.Categorical)
         except (Exception, pl.exceptions.PanicException):
             chosen = "object"
-        if chosen == "object":  # polars looks into the first value
+        if chosen == "object" or len(column) != len(values):  # polars looks into the first value
             column = pl.Series(name, ["", *values], dtype=pl.Object)[1:]
         made.append(column)
         how.append(chosen)

@@ -161,3 +161,10 @@ def test_the_ends_of_integers_are_integers(dated):
     people = next(c for c in payload(model, table)["columns"] if c["name"] == "people")
     assert people["edges"][0] + 0.5 == table["people"].min()
     assert people["format"] == {"kind": "integer"}
+
+
+@pytest.mark.parametrize("values", [[2.0**64], [1e200], [2.0**53, 2.0**53 + 2], [2.0**52 - 1]])
+def test_bins_of_very_large_whole_numbers(values):
+    edges = choose_axis(np.array(values), is_whole=True).edges
+    assert len(edges) > 1
+    assert (np.diff(edges) > 0).all()

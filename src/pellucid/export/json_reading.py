@@ -172,7 +172,7 @@ def _categories(
             raise ValueError(f"not an explanation: {place} is not one of columns")
         for i, value in enumerate(values):
             if value is not None:
-                scalar(value, f"{place}[{i}]")
+                scalar(value, f"{place}[{i}]", of_column=True)
         once(values, place)
     return {column: tuple(values) for column, values in categories.items()}
 
@@ -214,7 +214,7 @@ def _described_columns(
         else:
             column, value = feature["column"], feature["is"]
             if value is not None:
-                scalar(value, f"{place}.is")
+                scalar(value, f"{place}.is", of_column=True)
             if feature.get("otherwise") is not None:
                 pairs.add(column)
             names.append(Indicator(column, value, categories.get(column, ())))
@@ -255,7 +255,7 @@ def _fill(
     for column, value in fill.items():
         if column not in known:
             raise ValueError(f"not an explanation: fill.{column} is not one of columns")
-        scalar(value, f"fill.{column}")
+        scalar(value, f"fill.{column}", of_column=True)
         if column in numeric:
             number(value, f"fill.{column}")
     return fill

@@ -126,11 +126,23 @@ def number(value: Any, place: str, least: float = -math.inf, most: float = math.
     raise wrong(place, value, f"a finite number{limit}")
 
 
-def scalar(value: Any, place: str) -> None:
-    """Fail unless a value is a string, a boolean, or a finite number of at most 64 bits."""
+def scalar(value: Any, place: str, *, of_column: bool = False) -> None:
+    """Fail unless a value is a string, a boolean, or a finite number of at most 64 bits.
+
+    The values of columns may also be larger whole numbers that a float has.
+    """
     if type(value) not in (str, int, float, bool):
         raise wrong(place, value, "a string, a number or a boolean")
     if type(value) is float:
         number(value, place)
-    if type(value) is int and not -(2**63) <= value < 2**63:
+    is_long = type(value) is int and not -(2**63) <= value < 2**63
+    if is_long and not (of_column and (0 < value < 2**64 or _is_float(value))):
         raise wrong(place, value, "a whole number of at most 64 bits")
+
+
+def _is_float(value: int) -> bool:
+    """Whether a float has exactly this value."""
+    try:
+        return float(value) == value
+    except OverflowError:
+        return False

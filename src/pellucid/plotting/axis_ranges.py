@@ -64,6 +64,7 @@ def choose_axis(
         return Axis(_even_edges(min([0.0, *cuts]), max([1.0, *cuts])))
     first, last = float(values.min()), float(values.max())
     low, high = min([first, *cuts]), max([last, *cuts])
+    is_whole = is_whole and max(-low, high) < 2.0**52  # above, floats have no halves
     if is_whole and np.floor(high) - np.ceil(low) < N_BINS:
         return Axis(np.arange(np.floor(low) - 0.5, np.ceil(high) + 1))
     even = _edges_of_few(values, cuts) if is_whole else None
@@ -140,7 +141,8 @@ def _log_edges(low: float, high: float, unit: float, is_whole: bool) -> np.ndarr
 
 def _even_edges(low: float, high: float) -> np.ndarray:
     if low == high:
-        return np.array([low - 0.5, high + 0.5])
+        half = max(0.5, 2 * np.spacing(abs(low)))
+        return np.array([low - half, high + half])
     return _rounded(np.linspace(low, high, N_BINS + 1))
 
 

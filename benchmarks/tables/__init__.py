@@ -120,8 +120,9 @@ def _lost_to_stray(path: Path, folder: Path, found: Any) -> int | None:
     with open(dirty, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([head, *lines])
     again = pellucid.explain(dirty, k=2, outliers="keep", verbose=False)
-    used = {*again.fitted.prepared.roles.used, *again.fitted.prepared.roles.ignored_for("gaps")}
-    return len(numbers - used)
+    roles = again.fitted.prepared.roles
+    with_gaps = [name for name, reason in roles.ignored.items() if reason == "gaps"]
+    return len(numbers - {*roles.used, *with_gaps})
 
 
 def sections(settings: Settings) -> list[Section]:

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-import os, threading, time
+import os, signal, threading, time
 import numpy as np
 from pellucid import IMM, scan
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 X = np.random.default_rng(0).normal(size=(5000, 4))
 n_threads = threading.active_count()
 

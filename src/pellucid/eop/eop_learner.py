@@ -228,7 +228,7 @@ class ClassLearner(EOPLearner):
             yield optimizer.predict(found, rows), sum(box.n_facets for box in found)
 
     def _optimizer(self) -> ListOptimizer:
-        """The search for better boxes, or only for regions that do not pay."""
+        """The search for better boxes, or only for regions that are not worth their size."""
         settings, finder = self.settings, self.finders[0]
         is_only_pruned = not settings.optimizes or len(self._all_held)
         return ListOptimizer(

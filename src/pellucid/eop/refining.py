@@ -114,7 +114,7 @@ class ListBox:
 
 
 class ListOptimizer:
-    """Remove regions of a decision list that do not pay, and optimize its boxes.
+    """Remove regions that are not worth their size from a decision list; optimize its boxes.
 
     The objective is the weight of the rows that are classified correctly, minus a weight per
     inequality. A box decides about the rows that no earlier box contains. If all other boxes

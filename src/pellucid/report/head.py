@@ -58,7 +58,7 @@ class Names:
 
 @dataclass(frozen=True)
 class PageOptions:
-    """What a page says and shows besides the model, as in :func:`pellucid.report.write_report`."""
+    """What a page contains in addition to the model, as in :func:`pellucid.report.write_report`."""
 
     title: str | None
     rows: str

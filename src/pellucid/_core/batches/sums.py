@@ -133,7 +133,7 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
 
     def __init__(self, problem: BatchProblem, formula: SumFormula) -> None:
         super().__init__(problem)
-        self.formula, self._is_started = formula, False
+        self.formula = formula
 
     def row_sums(self, nodes: Sequence[Node[NodeState]] = ()) -> FormulaRows:
         return FormulaRows(self.formula, self.problem.centers, self.problem.cost_unit)
@@ -151,10 +151,8 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
     def start_states(self, nodes: Sequence[BatchNode]) -> list[NodeState]:
         """Sums of some leaves."""
         sums = self._sums([node.number for node in nodes])
-        if not self._is_started:
-            totals = np.array([of_leaf.totals for of_leaf in sums.values()]).sum(axis=0)
-            self.formula.start(totals, self.problem.weight_units.are_integers)
-            self._is_started = True
+        totals = np.array([of_leaf.totals for of_leaf in sums.values()]).sum(axis=0)
+        self.formula.start(totals, self.problem.weight_units.are_integers)
         return [NodeState(sums[node.number]) for node in nodes]
 
     def _sums(self, numbers: list[int]) -> dict[int, NodeSums]:
@@ -168,7 +166,8 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         remains, unless the sums of a node that is split again have been dropped.
         """
         numbers = [child.number for pair in children for child in pair]
-        n_rows = dict(zip(numbers, self.problem.map(self._size_task(numbers))))
+        sizes = self.problem.map(NodeSizeTask(self.grown.routing(numbers), numbers))
+        n_rows = dict(zip(numbers, sizes))
         wanted: list[int] = []
         for node, pair in zip(nodes, children):
             both = sorted((child.number for child in pair), key=lambda number: n_rows[number])
@@ -181,9 +180,6 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         for node in nodes:
             node.state.sums = node.state.sums.without_bins()
         return [(NodeState(found[a.number]), NodeState(found[b.number])) for a, b in children]
-
-    def _size_task(self, numbers: list[int]) -> NodeSizeTask:
-        return NodeSizeTask(self.grown.routing(numbers), numbers)
 
     def loss(self, node: Node[NodeState], split: Split) -> Any:
         return -split.gain

@@ -234,6 +234,14 @@ class MemoryCriterion(Criterion[State]):
         splits = self.best_splits(node)
         return splits[0] if splits else None
 
+    def first_split(self, node: Node[State], objective: Any) -> list[Split]:
+        """A split without gain: the first feature with several values, only the lowest left."""
+        for feature in range(self.problem.n_features):
+            values = self.problem.values(feature, node.rows.active)
+            if (lowest := values.min()) < values.max():
+                return [Split(objective, feature, float(lowest), 0)]
+        return []
+
     def search(self, nodes: Sequence[Node[State]], n: int = 1) -> list[list[Split]]:
         if n == 1:  # a criterion may have a rule of its own for the best one
             found = self._map(self.best_split, nodes)

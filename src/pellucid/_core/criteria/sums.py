@@ -182,7 +182,7 @@ class SumCriterion(MemoryCriterion[SumState]):
             goal=cost if formula.requires_gain else None,
         )
         if not splits and formula.requires_gain:
-            return self._first_split(node)
+            return self.first_split(node, cost)
         return [split._replace(gain=cost - split.objective) for split in splits]
 
     def _by_value(
@@ -209,14 +209,6 @@ class SumCriterion(MemoryCriterion[SumState]):
         bins = np.append(closed, codes[starts])
         order = np.lexsort((edges, bins))
         return edges[order], np.concatenate([sums[closed], by_value])[order]
-
-    def _first_split(self, node: Node[SumState]) -> list[Split]:
-        """The split by the first feature with several values that puts only the lowest left."""
-        for feature in range(self.problem.n_features):
-            values = self.problem.values(feature, node.rows.active)
-            if (lowest := values.min()) < values.max():
-                return [Split(self.cost(node), feature, float(lowest), 0)]
-        return []
 
     def _terms(self, rows: np.ndarray) -> np.ndarray:
         """What some rows add if it comes from their costs: (n_rows, n_channels)."""

@@ -147,7 +147,7 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
             searched = set(centers.tolist())
             centers = bounds.centers(max(1, cost - best.objective))
         if best.feature == _NO_FEATURE:
-            return self._first_split(node)
+            return self.first_split(node, self.cost(node))
         return [best._replace(gain=cost - best.objective)]
 
     def _first_centers(self, node: Node) -> np.ndarray:
@@ -183,15 +183,6 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
         if histogram.sums is not None and state.histogram is None:
             state.histogram = histogram
         return histogram.best_split(best)
-
-    def _first_split(self, node: Node) -> list[Split]:
-        """The split by the first feature with several values that puts only the lowest left."""
-        for feature in range(self.problem.n_features):
-            values = self.problem.values(feature, node.rows.active)
-            lowest = values.min()
-            if lowest < values.max():
-                return [Split(self.cost(node), feature, float(lowest), 0)]
-        return []
 
     @cached_property
     def _dense_layout(self) -> BinLayout:

@@ -38,9 +38,10 @@ def grow_best_first(
     known: dict[Node[Any], list[Split]] = {}
     made: dict[int, DividedNode] = {}
 
-    def needs_search(node: Node[Any]) -> bool:
+    def bound(node: Node[Any]) -> float | None:
+        """Bound of the gain; None if the node is not split."""
         is_deep = max_depth is not None and node.rows.depth >= max_depth
-        return not is_deep and criterion.gain_bound(node) is not None
+        return None if is_deep else criterion.gain_bound(node)
 
     def push_splits(number: int, splits: list[Split]) -> None:
         for split in splits:
@@ -50,8 +51,8 @@ def grow_best_first(
         node = tree.leaves[number]
         if node in known:
             push_splits(number, known.pop(node))
-        elif needs_search(node):
-            heapq.heappush(heap, (-(criterion.gain_bound(node) or 0), False, number, None))
+        elif (most := bound(node)) is not None:
+            heapq.heappush(heap, (-most, False, number, None))
 
     def make(n_splits: int) -> None:
         """Make the next splits, and search their children if searches are made ahead."""
@@ -61,7 +62,7 @@ def grow_best_first(
         found = criterion.divide(nodes, [split for _, split in chosen], threshold_style)
         made.update(zip((number for number, _ in chosen), found))
         if criterion.searches_ahead:
-            children = [child for _, _, *pair in found for child in pair if needs_search(child)]
+            children = [c for _, _, *pair in found for c in pair if bound(c) is not None]
             known.update(zip(children, criterion.search(children)))
 
     for number in sorted(tree.leaves):

@@ -29,7 +29,7 @@ LAYERS = (
     ("baselines",),
     ("plotting",),
     ("export",),
-    ("report",),
+    ("report", "resampling"),
     ("table_explainer", "spark", "first_use"),
     ("",),  # pellucid/__init__.py: the public names
     ("cli",),

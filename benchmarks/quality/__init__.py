@@ -18,6 +18,7 @@ from benchmarks.quality import (
     randomness,
     searches,
     sizes,
+    stability,
 )
 from benchmarks.settings import Settings
 
@@ -31,6 +32,7 @@ PARTS = {
     "long_search": long_search,
     "searches": searches,
     "randomness": randomness,
+    "stability": stability,
 }
 
 

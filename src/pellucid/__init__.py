@@ -16,7 +16,7 @@ Container images
     warm_up.
 Results
     Explanation, ThresholdTree, explain_pipeline, export_text, from_json, from_sklearn,
-    plot_tree.
+    plot_tree; stability (how often a tree returns on other draws of the rows).
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from pellucid.export.sklearn import from_sklearn
     from pellucid.first_use import warm_up
     from pellucid.plotting import plot_tree
+    from pellucid.resampling.draws import stability
+    from pellucid.resampling.result import Stability
     from pellucid.scale.scan import scan
     from pellucid.table_explainer.explainer import explain
     from pellucid.tree import ThresholdTree
@@ -73,6 +75,7 @@ __all__ = [
     "OptimalTree",
     "RandomThresholds",
     "SpEx",
+    "Stability",
     "ThresholdTree",
     "XClusters",
     "__version__",
@@ -84,6 +87,7 @@ __all__ = [
     "from_sklearn",
     "plot_tree",
     "scan",
+    "stability",
     "warm_up",
 ]
 
@@ -100,6 +104,8 @@ if not TYPE_CHECKING:
             "export": "export_text from_json from_sklearn",
             "first_use": "warm_up",
             "plotting": "plot_tree",
+            "resampling.draws": "stability",
+            "resampling.result": "Stability",
             "scale.scan": "scan",
             "table_explainer.explainer": "explain",
             "tree": "ThresholdTree",

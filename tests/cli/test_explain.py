@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import re
 import subprocess
@@ -646,3 +647,39 @@ def test_the_real_program_uses_exit_codes_and_both_streams(data, table):
         "",
         "error: nowhere.csv: No such file or directory\n",
     )
+
+
+def test_stability_is_printed_and_in_the_json(data):
+    arguments = (data / "data.csv", "-k", 5, "--method", "imm", "--seed", 3)
+    printed = explain(*arguments, "--stability", 4)
+    assert printed.exit_code == 0
+    assert "4 bootstraps of the rows, each with a tree for the same reference" in printed.stdout
+    found = json.loads(explain(*arguments, "--json", "--quiet", "--stability", 4).stdout)
+    assert found["stability"]["draws"] == len(found["stability"]["ari"]) == 4
+    question = found["stability"]["questions"][0]
+    split = found["model"]["nodes"][question["node"]]
+    assert question["column"] in NAMES
+    assert f"the first question ({question['question']}) returns in" in printed.stdout
+    assert str(split["threshold"])[:4] in question["question"]
+    again = pellucid.explain(data / "data.csv", k=5, method="imm", random_state=3, verbose=False)
+    again = again.with_stability(n_bootstraps=4, random_state=3)
+    assert again.stability.to_dict() == found["stability"]
+    assert again.stability.sentences()[1] in str(again)
+    assert json.loads(explain(*arguments, "--json", "--quiet").stdout)["stability"] is None
+
+
+def test_stability_needs_no_number(data):
+    found = explain("--stability", data / "data.csv", "-k", 2, "--method", "imm", "--quiet")
+    assert "100 bootstraps of the rows" in found.stdout
+
+
+def test_stability_follows_other_names_and_categories(table):
+    table = table.with_columns(kind=pl.when(pl.col("age") > 0).then(pl.lit("a")).otherwise(None))
+    found = pellucid.explain(table, k=3, method="imm", verbose=False)
+    found = found.with_stability(n_bootstraps=3).rename({0: "first"})
+    assert [
+        c.cluster for c in found.stability.clusters
+    ] == found.explanation.cluster_names_.tolist()
+    tree = found.explanation.tree_
+    nodes = [question.node for question in found.stability.questions]
+    assert nodes == np.flatnonzero(~tree.is_leaf).tolist()

@@ -118,6 +118,7 @@ def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
         (["--objective", "kmedians"], "--objective"),
         (["--polish", "yes"], "--polish"),
         (["--output", "rows.csv"], "--output"),
+        (["--stability"], "--stability"),
     ],
 )
 def test_options_that_need_all_rows(arguments, name, data, monkeypatch):

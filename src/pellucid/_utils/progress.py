@@ -67,6 +67,17 @@ def listening(listener: Callable[[Progress, str], None]) -> Iterator[None]:
         _listeners.remove(listener)
 
 
+@contextmanager
+def only(progress: Progress) -> Iterator[None]:
+    """Within this context, the listener receives the reports of this task, and no others."""
+    if not _listeners:
+        yield
+        return
+    listener = _listeners[-1]
+    with listening(lambda task, text: listener(task, text) if task is progress else None):
+        yield
+
+
 class Interrupt:
     """Within this context, the first Ctrl-C sets `requested`; the second one is raised as usual.
 

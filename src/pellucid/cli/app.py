@@ -97,6 +97,7 @@ def _explain_options(given: Mapping[str, Any]) -> ExplainOptions:
     opt.CLUSTERS,
     opt.OBJECTIVE,
     opt.TREE,
+    opt.STABILITY,
     opt.DATA,
     opt.EXPLAIN_DATA,
     opt.FILES,
@@ -110,7 +111,7 @@ def _explain_options(given: Mapping[str, Any]) -> ExplainOptions:
         "pellucid explain customers.csv --report report.html",
     ),
 )
-def explain_command(file: Path, memory: str | None, **given: Any) -> None:
+def explain_command(file: Path, memory: str | None, stability: int | None, **given: Any) -> None:
     """Cluster the rows of a table with k-means and explain each cluster by a rule."""
     options, files = _explain_options(given), OutputFiles.of(given)
     options.check()
@@ -118,7 +119,7 @@ def explain_command(file: Path, memory: str | None, **given: Any) -> None:
     files.check(file)
     from pellucid.cli.explain import explain
 
-    explain(file, options, files, reading_options(given), memory)
+    explain(file, options, files, reading_options(given), memory, stability)
 
 
 @command(

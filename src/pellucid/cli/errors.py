@@ -13,6 +13,9 @@ from pellucid._utils.notices import InputError
 
 INTERRUPTED = 130
 
+OPTIONAL_VALUES = {"--stability": "100"}
+"""Options that may be given without their value, a number, and the number that they then have."""
+
 # The module and the name of this class depend on the version of typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
@@ -31,6 +34,13 @@ class _PlainFlags:
 
 class Command(_PlainFlags, TyperCommand):
     """One command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, with the value of an option that may be given without one."""
+        for place in [i + 1 for i, text in enumerate(args) if text in OPTIONAL_VALUES]:
+            if place == len(args) or not args[place].isdecimal():
+                args = [*args[:place], OPTIONAL_VALUES[args[place - 1]], *args[place:]]
+        return super().parse_args(ctx, args)
 
 
 class Commands(_PlainFlags, TyperGroup):

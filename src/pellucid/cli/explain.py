@@ -43,7 +43,7 @@ from pellucid.cli.writing import (
 )
 from pellucid.explanation.explanation import Explanation
 from pellucid.scale.scan import read_memory
-from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import assign_rows, report_assignment
@@ -61,10 +61,12 @@ def explain(
     files: OutputFiles,
     reading: ReadingOptions,
     memory: str | None,
+    n_bootstraps: int | None = None,
 ) -> None:
     """Explain the clusters of the rows of `file` and write the requested files.
 
     A file that needs more than `memory`, by default half of what is available, is read in batches.
+    With `n_bootstraps`, the stability of the tree is measured.
     """
     if (limit := _limit_of(file, memory)) is not None:
         if files.output is not None:
@@ -72,6 +74,8 @@ def explain(
                 "--output needs all rows in memory, but the file does not fit",
                 hint="write --sql or --model instead, or raise --memory",
             )
+        if n_bootstraps is not None:
+            raise needs_memory("stability")
         found = _explain_in_batches(file, limit, options, reading)
     else:
         with working(f"reading {file}"):
@@ -85,6 +89,10 @@ def explain(
         clusters = found.explanation.cluster_names_.tolist()
         is_suggested = files.names == "suggested"
         found = found.rename("suggested" if is_suggested else read_names(files.names, clusters))
+
+    if n_bootstraps is not None:
+        with working("fitting again"):
+            found = found.with_stability(n_bootstraps=n_bootstraps, random_state=options.seed)
 
     def show() -> None:
         if files.as_json:
@@ -181,6 +189,8 @@ def _show(found: TableExplanation, *, with_scores: bool) -> None:
         ]
     )
     show_line(f"purity: share of the rows in the same cluster of {reference}")
+    if found.stability is not None:
+        show_line(f"\n{found.stability}\n")
     for text in found.warnings:
         show_warning(text)
 
@@ -236,6 +246,7 @@ def _show_json(found: TableExplanation) -> None:
         "numbers_of_clusters": [vars(score) for score in found.number_scores],
         "outliers": found.outliers.tolist(),
         "profile": found.profile,
+        "stability": None if found.stability is None else found.stability.to_dict(),
         "decisions": found.decisions,
         "warnings": found.warnings,
         "model": explanation.to_dict(),

@@ -227,6 +227,15 @@ TREE = panel(
         words=("fast", "balanced", "best"),
     ),
 )
+STABILITY = panel(
+    "Tree",
+    stability=value(
+        "[N]",
+        "Fit the tree again on N bootstraps of the rows (default 100) and count what returns.",
+        kind=int,
+        min=1,
+    ),
+)
 REGIONS = panel(
     "Regions",
     max_error=value(

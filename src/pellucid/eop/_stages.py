@@ -19,7 +19,7 @@ from pellucid.tables.validation import read_sample_weight, read_X
 
 
 @dataclass(frozen=True)
-class Stability:
+class SeedStability:
     """How much a model depends on the random state.
 
     Attributes
@@ -159,7 +159,7 @@ class StagesMixin:
 
     def stability(
         self, X: Any, y: Any, *, n_seeds: int = 5, sample_weight: Any = None
-    ) -> Stability:
+    ) -> SeedStability:
         """Refit with the random states 0 to `n_seeds` - 1 and compare the models.
 
         Parameters
@@ -175,7 +175,7 @@ class StagesMixin:
 
         Returns
         -------
-        Stability
+        SeedStability
             First projections, numbers of levels, accuracies on `X` and the agreement of the
             predictions. Prints as text.
         """
@@ -187,7 +187,7 @@ class StagesMixin:
         weight = read_sample_weight(sample_weight, len(y))
         given = [model.predict(X) for model in models]
         pairs = [np.mean(a == b) for a, b in combinations(given, 2)]
-        return Stability(
+        return SeedStability(
             [tuple(model.explain()[0].names) if model.levels_ else () for model in models],
             [model.n_levels_ for model in models],
             [float(np.average(answer == y, weights=weight)) for answer in given],

@@ -144,6 +144,14 @@ class ExplainOptions:
             )
 
 
+def needs_memory(parameter: str, value: Any = None) -> UsageError:
+    """The error about an option that cannot be used in batches."""
+    return UsageError(
+        f"{option(parameter, value)} needs all rows in memory, but the file does not fit",
+        hint=f"leave it out, or raise {option('memory')}",
+    )
+
+
 def read_number(k: Any) -> int | tuple[int, int] | None:
     """The number of clusters as the user gives it: ``auto`` (None), ``5``, or ``3-8`` (a tuple)."""
     if k is None or (isinstance(k, str) and k.strip().lower() == "auto"):

@@ -17,7 +17,9 @@ from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.texts import Message, count, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
-from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.resampling.draws import measure_stability, restated
+from pellucid.resampling.result import Stability
+from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
 from pellucid.table_explainer.descriptions import describe_profile, suggest_names
 from pellucid.table_explainer.fitting import FittedTable, choose_clusters, find_problems
 from pellucid.table_explainer.number_of_clusters import NumberScore
@@ -46,6 +48,8 @@ class TableExplanation:
         A short description of each cluster.
     fitted : FittedTable
         The prepared data, the clustering and the tree.
+    stability : Stability or None
+        How often the tree returns on other draws of the rows; see :meth:`with_stability`.
     """
 
     fitted: FittedTable
@@ -53,6 +57,7 @@ class TableExplanation:
     decisions: list[str]
     warnings: list[str]
     suggested_names: list[str]
+    stability: Stability | None = None
 
     @property
     def rules(self) -> RuleList:
@@ -143,7 +148,32 @@ class TableExplanation:
                 raise UsageError(f"names is {names!r}", hint='use a dict, or "suggested"')
             clusters = self.explanation.cluster_names_.tolist()
             names = dict(zip(clusters, self.suggested_names))
-        return replace(self, explanation=self.explanation.rename_clusters(dict(names)))
+        found = self.explanation.rename_clusters(dict(names))
+        if self.stability is None:
+            return replace(self, explanation=found)
+        clusters = zip(self.stability.clusters, found.cluster_names_.tolist())
+        renamed = tuple(entry._replace(cluster=name) for entry, name in clusters)
+        stability = replace(self.stability, clusters=renamed)
+        return replace(self, explanation=found, stability=stability)
+
+    def with_stability(self, **options: Any) -> TableExplanation:
+        """The explanation with its `stability`, which texts, reports and JSON then show.
+
+        Parameters
+        ----------
+        **options
+            Options of :func:`pellucid.stability`, such as `n_bootstraps`.
+
+        Returns
+        -------
+        TableExplanation
+            A copy with the stability.
+        """
+        if not hasattr(self.model, "labels_"):
+            raise needs_memory("stability")
+        table = restated(self.explanation, self.fitted.old_leaf)
+        Z = self.fitted.prepared.Z
+        return replace(self, stability=measure_stability(self.model, Z, table=table, **options))
 
     def report(self, path: str | PathLike[str], **options: Any) -> Path:
         """Write a report: one HTML file. `options` are those of `write_report`.
@@ -167,6 +197,8 @@ class TableExplanation:
         if suggested and options.get("language") == "de" and hasattr(self.model, "labels_"):
             with texts_in("de"):
                 suggested = _suggested_names(self.fitted)
+        if self.stability is not None:
+            options = {"stability": self.stability, **options}
         return write_table_report(
             Path(path),
             self.fitted,
@@ -227,6 +259,7 @@ class TableExplanation:
     def __str__(self) -> str:
         lines = [str(self.rules)]
         lines += [f"warning: {text}" for text in self.warnings]
+        lines += [] if self.stability is None else self.stability.sentences()
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -24,7 +24,7 @@ from pellucid._utils.notices import (
 from pellucid._utils.texts import Message
 from pellucid.scale.scan import scan
 from pellucid.table_explainer import tuning
-from pellucid.table_explainer.arguments import ExplainOptions, match_names, one_name
+from pellucid.table_explainer.arguments import ExplainOptions, match_names, needs_memory, one_name
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.fitting import (
@@ -182,22 +182,14 @@ def _check(options: ExplainOptions) -> None:
     """Fail if an option needs all rows in memory."""
     options.check()
     if not options.chosen_method.streams:
-        raise _needs_memory("method", options.method)
+        raise needs_memory("method", options.method)
     given = options.given()
     for parameter in ("polish", "objective"):
         if parameter in given:
-            raise _needs_memory(parameter)
+            raise needs_memory(parameter)
     for parameter in ("categorical", "profile"):
         if getattr(options, parameter) is not None:
-            raise _needs_memory(parameter)
-
-
-def _needs_memory(parameter: str, value: Any = None) -> UsageError:
-    """The error about an option that cannot be used in batches."""
-    return UsageError(
-        f"{option(parameter, value)} needs all rows in memory, but the file does not fit",
-        hint=f"leave it out, or raise {option('memory')}",
-    )
+            raise needs_memory(parameter)
 
 
 def _usable(table: LargeTable, options: ExplainOptions) -> list[str]:

@@ -1,0 +1,1 @@
+"""Trees fitted again on draws of the rows: how often questions and assignments return."""

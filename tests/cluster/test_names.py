@@ -37,7 +37,10 @@ def test_more_leaves_are_never_costlier_than_the_tree_with_fewer():
     X = [[-0.67, 0.11], [0.23, -0.71], [0.74, 1.07], [-1.17, -0.35], [1, -0.46], [-1.48, -0.32]]
     labels = [1, 1, 1, 0, 0, 0]
     model = ExplainableKMeans(n_leaves=6, random_state=0).fit(X, labels)
-    assert model.inertia_ <= ExShallow().fit(X, labels).inertia_
+    assert model.mistakes_ <= ExShallow().fit(X, labels).mistakes_
+    centers = np.array([np.mean(X[:3], axis=0), np.mean(X[3:], axis=0)])
+    model = ExplainableKMeans(n_leaves=6, reference=centers).fit(X)
+    assert model.inertia_ <= ExShallow(reference=centers).fit(X).inertia_
 
 
 def test_weights_times_a_power_of_two_give_the_same_tree():

@@ -13,6 +13,7 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
+from pellucid._core.refine.label_search import grow_for_labels
 from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import Portfolio, growth_of, rounded_cost
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 SCAN_SAMPLE_ROWS = 100_000
 """Rows of the sample on which trees are searched if a scan does not fit into memory."""
+
+MAX_LEAVES_OF_DEPTH = 16
+"""Leaves of a tree for labels of which `max_depth` alone is given, or twice the clusters."""
 
 _COPIES = 8
 """Copies of the data that a fit in memory may need."""
@@ -79,6 +83,14 @@ class ExplainableKMeans(BaseThresholdTree):
     the best of these is kept. There is no local search with a `depth_penalty`, nor where the
     columns are so many that such a sample has fewer than ten rows per cluster.
 
+    With labels, ``fit(X, labels)``, the tree with the fewest mistakes is searched instead: the
+    weight of the rows whose leaf has another label. Equal ones go to the tree with fewer conditions
+    per row. A local search starts from CART's tree, so that the result is never worse than
+    scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=n_leaves)``. Cuts are the best of all
+    columns and values, given the rest of the tree. Of more than 32,768 different rows or 1,048,576
+    values, a sample is searched, and its tree and CART's are improved on all rows. Costs and
+    centers are information only.
+
     On a :func:`pellucid.scan` whose rows fit into its memory, the result is that of `fit` in
     memory, bit for bit. Otherwise trees are searched on a sample of 100,000 different rows, which
     depends on the values of the rows only; their costs over all rows are then compared exactly.
@@ -90,10 +102,13 @@ class ExplainableKMeans(BaseThresholdTree):
     ----------
     {n_clusters}
     n_leaves : int, default=None
-        Largest number of leaves. None: the number of clusters. A cluster may have several.
+        Largest number of leaves. None: the number of clusters. A cluster may have several. With
+        labels, None is up to twice the number of clusters where one would have no leaf, and, if
+        `max_depth` is given, ``2**max_depth`` up to 16 or twice the number of clusters.
     depth_penalty : "auto" or float, default="auto"
         Weight of WAES, the mean number of conditions per row, when trees are compared, as a
-        fraction of the reference's cost. ``"auto"``: 0, the cheapest tree is kept.
+        fraction of the reference's cost, or of the total weight if labels are given. ``"auto"``: 0,
+        the cheapest tree is kept.
     max_depth : int, default=None
         Largest depth of a leaf.
     max_conditions : int, default=None
@@ -170,6 +185,8 @@ class ExplainableKMeans(BaseThresholdTree):
         return n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
+        if self._has_labels:
+            return self._grow_for_labels(problem)
         if not problem.is_in_memory:
             return self._grow_on_sample(problem)
         progress = Progress("ExplainableKMeans: trees", self._n_trees(problem), self.verbose)
@@ -186,7 +203,37 @@ class ExplainableKMeans(BaseThresholdTree):
 
     @property
     def _moves_clusters(self) -> bool:
-        return True
+        return not self._has_labels
+
+    def _label_leaves(self, n_clusters: int) -> tuple[int, int]:
+        """Leaves of a tree for labels, and most leaves if a cluster would have none."""
+        if self.n_leaves is not None:
+            return self.n_leaves, self.n_leaves
+        most = 2 * n_clusters
+        if self.max_depth is not None:
+            n_leaves = min(2 ** min(self.max_depth, 30), max(most, MAX_LEAVES_OF_DEPTH))
+            return n_leaves, n_leaves
+        return n_clusters, most
+
+    def _grow_for_labels(self, problem: Any) -> GrowthResult:
+        """The tree of fewest mistakes, on a scan that of a sample with leaves named by all rows."""
+        n_leaves, most = self._label_leaves(problem.n_clusters)
+        limits = TreeLimits(n_leaves, self.max_depth, self.max_conditions)
+        rows = problem if problem.is_in_memory else _sample_of_scan(problem)
+        self.n_trees_tried_ = 1
+        growth = grow_for_labels(
+            rows, limits, most, self.effort, self.threshold_style, self._penalty
+        )
+        if not problem.is_in_memory:
+            from pellucid._core.batches.routing import Routing
+            from pellucid._core.batches.tasks import CountTask
+
+            builder = growth.builder
+            units = problem.map(CountTask(Routing.of(builder), problem.n_clusters))[1]
+            for leaf in builder.leaves:
+                builder.set_cluster(leaf, int(units[leaf].argmax()))
+            growth = GrowthResult(builder, [], {})
+        return growth
 
     def _limits(self, n_clusters: int) -> TreeLimits:
         n_leaves = self._max_leaves(n_clusters)
@@ -252,13 +299,10 @@ class ExplainableKMeans(BaseThresholdTree):
     def _grow_on_sample(self, problem: Any) -> GrowthResult:
         """The tree of a sample that is the best one for all rows."""
         from pellucid.scale.fitting import RowStatisticsTask, evaluate_trees
-        from pellucid.scale.sampling import value_sample
 
         statistics = problem.map(RowStatisticsTask())
-        sample = value_sample(problem, SCAN_SAMPLE_ROWS, statistics.n_rows)
-        weight = sample.weight * sample.copies
-        data = Dataset(np.ascontiguousarray(sample.X), Weights.of(weight))
-        small = Problem(data, problem.centers, sample.labels, unit_from_labels=True)
+        small = _sample_of_scan(problem, statistics.n_rows)
+        weight = small.weights.values
         yardstick = _reference_cost(small)
         rank, ranked = self._ranking(yardstick), list[ThresholdTree]()
 
@@ -307,6 +351,18 @@ class ExplainableKMeans(BaseThresholdTree):
             f"no tree for {n_clusters} clusters was found within {given}. Raise the limit, or use "
             "fewer clusters"
         )
+
+
+def _sample_of_scan(problem: Any, n_rows: int | None = None) -> Problem:
+    """The problem of a sample of different rows, which depends on their values alone."""
+    from pellucid.scale.fitting import RowStatisticsTask
+    from pellucid.scale.sampling import value_sample
+
+    n_rows = problem.map(RowStatisticsTask()).n_rows if n_rows is None else n_rows
+    sample = value_sample(problem, SCAN_SAMPLE_ROWS, n_rows)
+    weights = Weights.of(sample.weight * sample.copies)
+    data = Dataset(np.ascontiguousarray(sample.X), weights)
+    return Problem(data, problem.centers, sample.labels, unit_from_labels=True)
 
 
 def _reference_cost(problem: Problem) -> float:

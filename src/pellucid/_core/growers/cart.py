@@ -28,7 +28,7 @@ def grow_cart(
         weight_of_cluster = np.bincount(problem.labels, weights=problem.weights.units)
         cluster = [int(np.argmax(weight_of_cluster))]
     else:
-        classifier = _fit_classifier(problem, n_leaves, random_state)
+        classifier = fit_classifier(problem, n_leaves, random_state)
         cluster = classifier.classes_[classifier.tree_.value[:, 0, :].argmax(axis=1)].tolist()
         for split in splits_in_growth_order(classifier.tree_, rows, problem.values):
             splits.append(split)
@@ -52,11 +52,16 @@ def fits_single_precision(X: Any) -> bool:
     return values.size == 0 or max(values.max(), -values.min()) <= np.finfo(np.float32).max
 
 
-def _fit_classifier(problem: Problem, n_leaves: int, random_state: Any) -> Any:
+def fit_classifier(
+    problem: Problem, n_leaves: int, random_state: Any, max_depth: int | None = None
+) -> Any:
+    """scikit-learn's tree of at most `n_leaves` leaves for the labels."""
     from sklearn.tree import DecisionTreeClassifier
 
     _check_single_precision(problem.X)
-    classifier = DecisionTreeClassifier(max_leaf_nodes=n_leaves, random_state=random_state)
+    classifier = DecisionTreeClassifier(
+        max_leaf_nodes=n_leaves, max_depth=max_depth, random_state=random_state
+    )
     # Sums of units are exact, so that scikit-learn's loops over dense and sparse data, which add in
     # different orders, find the same ties.
     weight = None if problem.weights.are_ones else problem.weights.units.astype(np.float64)

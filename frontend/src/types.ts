@@ -239,8 +239,25 @@ export interface TreePayload extends DataNotes {
   /** Values of the rows of the scatter plot, by column. */
   points: { rows: number; values: (number | null)[][] };
   trends: TimeSeries | null;
+  stability: Stability | null;
   /** Parameters and versions. */
   made: Record<string, string>;
+}
+
+/** How often the tree of the model returns when it is fitted again on draws of the rows. */
+export interface Stability {
+  draws: number;
+  /** Whether the reference was fitted again, too. */
+  refit: boolean;
+  /** Share of the rows in a draw; null for a bootstrap. */
+  fraction: number | null;
+  /** Mean share of the rows that stay in their cluster. */
+  agreement: number;
+  ari: number;
+  /** Node of a split, number of draws in which it returns, and in which its column is used. */
+  questions: [number, number, number][];
+  /** Share of the rows of each cluster that stay in it; null for a cluster without rows. */
+  clusters: (number | null)[];
 }
 
 /** A region as an inequality on the values of its level. A null bound is infinite. */

@@ -113,3 +113,30 @@ def test_other_names_of_the_keys_are_read(iris):
     ]
     with pytest.raises(ValueError, match="no 'k'"):
         report_html(model, iris.data, number_of_clusters=[{"score": 1.0}])
+
+
+def test_the_page_shows_how_often_the_questions_return(open_page, iris, tmp_path):
+    model = IMM(3, random_state=0).fit(iris.data)
+    found = pellucid.stability(model, iris.data, n_bootstraps=10)
+    page = open_page(write_report(tmp_path / "r.html", model, iris.data, stability=found))
+    page.click("details.stability > summary")
+    table = page.locator("details.stability table").first
+    cells = [[str(q.returns), str(q.column_used)] for q in found.questions]
+    rows = table.locator("tbody tr").all()
+    assert [row.locator("td").all_inner_texts() for row in rows] == cells
+    shown = rows[0].locator("th").inner_text().replace("\xa0", " ")
+    assert shown == f"{found.questions[0].question}?"
+    text = page.locator("details.stability").inner_text()
+    assert "10 bootstraps of the rows, for the same clusters" in text
+    assert f"{100 * found.agreement:.1f}% of the rows stay" in text
+    plain = open_page(write_report(tmp_path / "plain.html", model, iris.data))
+    assert plain.locator("details.stability").count() == 0
+    other = IMM(4, random_state=0).fit(iris.data)
+    with pytest.raises(ValueError, match="that of another tree"):
+        report_html(other, iris.data, stability=found)
+
+
+def test_the_stability_of_a_table_is_on_its_page(iris, tmp_path):
+    found = pellucid.explain(iris.data, k=3, effort="fast", verbose=False)
+    found.with_stability(n_bootstraps=2).report(tmp_path / "r.html", language="de")
+    assert '"stability":{"draws":2,' in (tmp_path / "r.html").read_text(encoding="utf-8")

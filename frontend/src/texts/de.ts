@@ -338,6 +338,18 @@ export const german: Texts = {
   partOf: (part, whole) => `${part} von ${whole}`,
   columnsUsedName: "verwendete Spalten",
   columnsUsedText: "Spalten, die in den Fragen des Baums vorkommen. Die anderen Spalten verwendet er nicht.",
+  stabilityTitle: (rowsAre) => `Ergäben andere ${rowsAre} denselben Baum?`,
+  stabilityDraws: (draws, fraction, rowsAre, isRefit) =>
+    `Der Baum wurde auf ${draws} ${fraction === null ? `Bootstrap-Stichproben der ${rowsAre}` : `Stichproben von ${fraction} der ${rowsAre}`} neu angepasst, ${
+      isRefit ? "jeweils mit eigenen Clustern" : "für dieselben Cluster"
+    }.`,
+  stabilityText: (share, ari, rowsAre) =>
+    `Im Mittel bleiben ${share} der ${rowsAre} in ihrem Cluster (korrigierter Rand-Index ${ari}; 1 ist ideal).`,
+  stabilityHeads: ["Frage", "kehrt wieder in Stichproben", "Spalte verwendet in Stichproben"],
+  stabilityNote: (rowsAre) =>
+    `Eine Frage kehrt wieder, wenn sie die ${rowsAre} bis auf 5 % gleich teilt. Seltene Wiederkehr heißt, dass andere Fragen fast so gut sind.`,
+  stabilityCluster: "Cluster",
+  stabilityStay: (rowsAre) => `${rowsAre}, die bleiben`,
 
   exportTitle: "Export",
   allRules: "Alle Regeln",

@@ -350,6 +350,18 @@ export const english = {
   partOf: (part: string, whole: string) => `${part} of ${whole}`,
   columnsUsedName: "columns used",
   columnsUsedText: "Columns that occur in the questions of the tree. The tree ignores the other columns.",
+  stabilityTitle: (rowsAre: string) => `Would other ${rowsAre} give the same tree?`,
+  stabilityDraws: (draws: string, fraction: string | null, rowsAre: string, isRefit: boolean) =>
+    `The tree was fitted again on ${draws} ${fraction === null ? `bootstraps of the ${rowsAre}` : `draws of ${fraction} of the ${rowsAre}`}, ${
+      isRefit ? "each with clusters of its own" : "for the same clusters"
+    }.`,
+  stabilityText: (share: string, ari: string, rowsAre: string) =>
+    `On average, ${share} of the ${rowsAre} stay in their cluster (adjusted Rand index ${ari}; 1 is perfect).`,
+  stabilityHeads: ["question", "returns in draws", "column used in draws"],
+  stabilityNote: (rowsAre: string) =>
+    `A question returns if it divides the ${rowsAre} in the same way, up to 5% of them. Few returns mean that other questions are almost as good.`,
+  stabilityCluster: "cluster",
+  stabilityStay: (rowsAre: string) => `${rowsAre} that stay`,
 
   // export
   exportTitle: "Export",

@@ -17,7 +17,7 @@ from pellucid.report.facts import (
 )
 from pellucid.report.head import PageOptions, reference_word
 from pellucid.report.model_view import Choice, Subject
-from pellucid.report.privacy import hide_small, without_rows
+from pellucid.report.privacy import MIN_ROWS, hide_small, without_rows
 from pellucid.report.profiles import Profile, short
 from pellucid.report.trees import (
     TreeCandidate,
@@ -45,6 +45,7 @@ def make_payload(
     trade_off: Any = "auto",
     series: Any = None,
     times: Any = None,
+    stability: Any = None,
 ) -> dict[str, Any]:
     """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
     explanation, fitted = subject.explanation, subject.fitted
@@ -97,7 +98,28 @@ def make_payload(
         "trends": None
         if series is None or page.is_private
         else _describe_trends(fitted, series, times),
+        "stability": None
+        if stability is None
+        else _stability(stability, explanation, MIN_ROWS if page.is_private else 1),
         **page.page_end(fitted, explanation.method_, table.names, table.read, table.n_rows),
+    }
+
+
+def _stability(stability: Any, explanation: Any, min_rows: int) -> dict[str, Any]:
+    """How often the tree returns; the page writes the question of a node itself."""
+    inner = np.flatnonzero(~explanation.tree_.is_leaf).tolist()
+    if [question.node for question in stability.questions] != inner:
+        raise ValueError("stability is that of another tree; pass pellucid.stability(model, X)")
+    return {
+        "draws": stability.n_draws,
+        "refit": stability.reference == "refit",
+        "fraction": stability.fraction,
+        "agreement": short(stability.agreement),
+        "ari": short(stability.mean_ari),
+        "questions": [[q.node, q.returns, q.column_used] for q in stability.questions],
+        "clusters": [
+            short(c.stability) if c.rows >= min_rows else None for c in stability.clusters
+        ],
     }
 
 

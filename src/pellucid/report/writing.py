@@ -43,6 +43,7 @@ def report_html(
     cluster_names: Mapping[Any, str] | None = None,
     suggested_names: Sequence[str] = (),
     table: TableFacts | None = None,
+    stability: Any = None,
     exported: Any = None,
     no_rows: bool = False,
     language: Literal["en", "de"] = "en",
@@ -83,9 +84,9 @@ def report_html(
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     subject = Subject(explanation, fitted, X)
+    shown: dict[str, Any] = {"trade_off": trade_off, "series": series, "times": times}
     with texts_in(language):
-        payload = make_payload(subject, X, page, trade_off=trade_off, series=series, times=times)
-        return render(payload)
+        return render(make_payload(subject, X, page, **shown, stability=stability))
 
 
 def _in_numbers(found: Any, X: Any) -> tuple[Any, Any]:
@@ -175,6 +176,9 @@ def write_report(path: str | PathLike[str], model: Any, X: Any, **options: Any) 
     table : TableFacts, optional
         What is known about the table that was clustered; :func:`pellucid.explain` and the command
         line fill it in. Without it, the page describes the columns of `X`.
+    stability : Stability, optional
+        What :func:`pellucid.stability` returns for the model: the page shows how often its
+        questions return. Not for EOP models.
     exported : RegionList, optional
         Of EOP models: the regions in the columns of a table, for the model file and the SQL of the
         page. Default: those of `model`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from functools import cache
 from pathlib import Path
 
 import pellucid
@@ -17,8 +18,9 @@ _NO_CODE = (
 )
 
 
+@cache
 def sections() -> list[Section]:
-    """Lines and files of the package, counted now."""
+    """Lines and files of the package, counted at the first call."""
     root = Path(pellucid.__file__).parent
     counts: dict[str, list[int]] = {}
     for file in sorted(root.rglob("*.py")):

@@ -37,7 +37,7 @@ def jobs(settings: Settings) -> list[Job]:
     store = Store(settings.output / FILE, ("dataset", "rows", "option"), columns)
     sizes = {name: ROWS[name] for name in ROWS if name in ("blobs", *data.names(settings.data))}
     if settings.quick:
-        sizes = {"blobs": (300,)}
+        sizes = {"blobs": (100,)}
     return [
         Job(
             store,
@@ -82,7 +82,8 @@ def _parameters(option: str, k: int) -> dict[str, int]:
 def _reference(name: str, n_rows: int, folder: Path | None) -> tuple[np.ndarray, np.ndarray, float]:
     """Rows, centers of k-means, and the seconds of `KMeans(n_init=10)`."""
     if name == "blobs":
-        X, k = make_blobs(n_rows, 20, centers=12, cluster_std=6.0, random_state=0)[0], 10
+        X = make_blobs(n_rows, 20, centers=12, cluster_std=6.0, random_state=0)[0]
+        k = min(10, n_rows // 25)
     else:
         X, k = data.load(name, folder)
         X = X[np.random.default_rng(0).permutation(len(X))[:n_rows]]

@@ -21,7 +21,7 @@ ROWS = {"memory": "in memory", "batch": "one batch"}
 def jobs(settings: Settings) -> list[Job]:
     """Each method on rows in memory, and on the same rows as one batch."""
     store = Store(settings.output / FILE, ("case", "method", "rows"), ("seconds",))
-    case = cases.TABLE[0]
+    case = (cases.QUICK if settings.quick else cases.TABLE)[0]
     return [_job(store, case, method, rows) for method in METHODS for rows in ROWS]
 
 

@@ -24,7 +24,7 @@ N_SEARCHES = 2 + 1 + len(searches.TOLERANCES)
 def _few_pairs(monkeypatch):
     """A grid of few pairs; the whole one takes minutes."""
     monkeypatch.setattr(searches, "K_RANGE", (3, 5))
-    monkeypatch.setattr(searches, "N_PAIRS", 12)
+    monkeypatch.setattr(searches, "N_PAIRS", 6)
     searches.fit_grid.cache_clear()
 
 

@@ -325,7 +325,7 @@ class BaseThresholdTree(
                 refuse_large(numbers, self._names_in())
                 raise
             check_spread(numbers)
-            yield data, reference, _make_problem(data, reference)
+            yield data, reference, memory_problem(data, reference)
 
     def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
         """The final tree and the leaf of each row of the problem."""
@@ -497,7 +497,7 @@ def warn_of_impure_rules(rules: RuleList) -> None:
         )
 
 
-def _make_problem(data: Dataset, reference: Reference) -> Problem:
+def memory_problem(data: Dataset, reference: Reference) -> Problem:
     """The problem on the rows that have a label and a positive weight."""
     labels = reference.labels
     is_counted = labels >= 0

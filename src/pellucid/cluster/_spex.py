@@ -1,11 +1,26 @@
-"""SpEx: normalised cuts of the label graph, best first."""
+"""SpEx: normalised cuts of the label graph or of the neighbour graph, best first."""
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+
+from pellucid._core.criteria.neighbor_cut import NeighborCut
 from pellucid._core.criteria.sums import NormalizedCut, SumCriterion
 from pellucid._core.growers.best_first import grow_best_first
+from pellucid._core.growers.growing_tree import FitSummary
+from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.progress import Progress
+from pellucid._utils.sklearn_compat import Interval, StrOptions
+from pellucid.cluster._base import memory_problem
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseLeafwiseTree
+from pellucid.reference import find_reference
+from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
+from pellucid.tables.validation import read_X
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -25,6 +40,13 @@ class SpEx(BaseLeafwiseTree):
     n_leaves : int, default=None
         Largest number of leaves. None: the number of clusters. The tree has exactly this many
         unless all leaves are pure before. A cluster that is a majority in no leaf has no leaf.
+    graph : {"labels", "neighbors"}, default="labels"
+        The graph whose edges thresholds should not cut. ``"neighbors"`` joins two rows if one is
+        among the `n_neighbors` nearest of the other (Euclidean distance). It needs no labels and no
+        reference: each of the `n_clusters` leaves is a cluster, and the reference attributes are
+        those of these clusters. It needs all rows in memory, dense, and whole weights.
+    n_neighbors : int, default=10
+        Number of neighbours of a row in the neighbour graph.
     {common}
 
     Attributes
@@ -58,13 +80,96 @@ class SpEx(BaseLeafwiseTree):
         50 rows (33.3%, 100.0% pure)
     cluster 2: petal length (cm) > 5.1
         34 rows (22.7%, 100.0% pure)
+
+    Clusters without a reference, from the nearest neighbours of the rows:
+
+    >>> print(SpEx(2, graph="neighbors").fit(X).explain())
+    cluster 0: petal length (cm) ≤ 2
+        50 rows (33.3%, 100.0% pure)
+    cluster 1: petal length (cm) > 2
+        100 rows (66.7%, 100.0% pure)
     """
 
-    def _grow(self, problem, progress):
-        return grow_best_first(
-            problem.criterion(SumCriterion, NormalizedCut()),
-            self.threshold_style,
-            progress,
-            self._max_leaves(problem.n_clusters),
-            gains_matter=False,  # splits have no gain; the one that loses least comes first
+    _parameter_constraints: dict[Any, Any] = {
+        **BaseLeafwiseTree._parameter_constraints,
+        "graph": [StrOptions({"labels", "neighbors"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_leaves: int | None = None,
+        graph: Literal["labels", "neighbors"] = "labels",
+        n_neighbors: int = 10,
+        reference: Any = None,
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
+        threshold_style: ThresholdStyle = "round",
+        polish: Polish = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        super().__init__(
+            n_clusters,
+            n_leaves=n_leaves,
+            reference=reference,
+            objective=objective,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
         )
+
+    @property
+    def _has_reference(self) -> bool:
+        return self.graph == "labels"
+
+    def _check_scan_parameters(self) -> None:
+        super()._check_scan_parameters()
+        if not self._has_reference:
+            raise ValueError('graph="neighbors" needs all rows in memory; use graph="labels"')
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> FitSummary:
+        if self._has_reference:
+            return super()._fit_rows(X, y, sample_weight)
+        given = {"y": y, "reference": self.reference, "n_leaves": self.n_leaves}
+        given["polish"] = self.polish or None
+        if unused := [name for name, value in given.items() if value is not None]:
+            raise ValueError(
+                f'graph="neighbors" explains no reference and makes n_clusters leaves; leave '
+                f'{", ".join(unused)} out, or use graph="labels"'
+            )
+        k = DEFAULT_N_CLUSTERS if self.n_clusters is None else self.n_clusters
+        n = read_X(self, X, reset=True, check=False).shape[0]
+        self._has_labels = False
+        # All rows are one cluster until the tree is known.
+        with self._prepare(X, np.zeros(n, dtype=np.intp), sample_weight) as (data, _, problem):
+            progress = Progress("SpEx: splits", k - 1, self.verbose)
+            tree = self._grow_leaves(problem, progress, k).builder.build()
+            cluster = np.where(tree.is_leaf, np.cumsum(tree.is_leaf) - 1, -1)
+            tree = tree.replace(cluster=cluster)
+            options: dict[str, Any] = {"n_clusters": None, "random_state": None}
+            reference = find_reference(None, data, y=tree.predict(data.X), **options)
+            problem = memory_problem(data, reference)
+            return self._summarize(data, reference, problem, tree, tree.apply(problem.X))
+
+    def _grow(self, problem, progress):
+        return self._grow_leaves(problem, progress, self._max_leaves(problem.n_clusters))
+
+    def _grow_leaves(self, problem: Any, progress: Progress, n_leaves: int) -> Any:
+        if self._has_reference:
+            criterion = problem.criterion(SumCriterion, NormalizedCut())
+        elif not problem.weights.are_integers:
+            raise ValueError('graph="neighbors" needs whole sample weights, which count rows')
+        else:
+            criterion = NeighborCut(problem, self.n_neighbors)
+        # Splits have no gain; the one that loses least comes first.
+        style = self.threshold_style
+        return grow_best_first(criterion, style, progress, n_leaves, gains_matter=False)

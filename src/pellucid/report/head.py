@@ -125,6 +125,8 @@ def reference_word(fitted: Any) -> str:
         return "the reference"
     if getattr(fitted, "_has_labels", False):
         return "the given clusters"
+    if not getattr(fitted, "_has_reference", True):
+        return "its own clusters"
     reference = getattr(fitted, "reference", None)
     if reference is None:
         return "k-medians" if getattr(fitted, "objective", "kmeans") == "kmedians" else "k-means"

@@ -200,6 +200,8 @@ def _check(model: Any, X: Any, n_bootstraps: Any, fraction: Any, reference: str)
         raise ValueError(f'reference is {reference!r}; it can be "fixed" or "refit"')
     if is_scan(X) or not hasattr(model, "reference_labels_"):
         raise ValueError("stability needs all rows in memory; fit the model on an array or frame")
+    if reference == "fixed" and not getattr(model, "_has_reference", True):
+        raise ValueError('this model has no reference; use reference="refit"')
     can_refit = model.reference is None or hasattr(model.reference, "get_params")
     if reference == "refit" and (model._has_labels or not can_refit):
         raise ValueError(

@@ -253,7 +253,7 @@ def test_duplicate_centers_and_constant_columns(method):
         model = method(reference=centers).fit(X)
     assert np.unique(model.labels_).tolist() == [0, 1, 3]
     assert set(model.tree_.feature) == {-1, 1}
-    assert model.rules_[2].text == "never"
+    assert model.rules_[2].text == "not explained"
     np.testing.assert_array_equal(model.cluster_centers_[2], centers[2])
 
 

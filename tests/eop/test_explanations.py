@@ -108,7 +108,7 @@ def test_clusters_of_a_fitted_clusterer_and_noise():
     assert names == sorted(set(dense.labels_) - {-1})
     with_noise = explain_clusters(X, [*y_strings(dense.labels_[:-1]), "far"], noise="group")
     assert "far" in [description.cluster for description in with_noise]
-    with pytest.raises(ValueError, match="noise='out' must be 'drop' or 'group'"):
+    with pytest.raises(ValueError, match="noise='out' must be 'background' or 'cluster'"):
         explain_clusters(X, dense, noise="out")
     with pytest.raises(ValueError, match="every label is -1"):
         explain_clusters(X, np.full(len(X), -1))

@@ -94,7 +94,7 @@ def category_trees(draw):
 
 def holds(text, row):
     """Whether a text of a rule holds for a row."""
-    if text in ("always", "never"):
+    if text in ("always", "not explained"):
         return text == "always"
     return all(holds_one(part, row) for part in text.split(" and "))
 

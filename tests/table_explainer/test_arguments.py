@@ -96,7 +96,8 @@ def test_the_command_line_has_every_option_with_its_default():
     ("options", "method"),
     [
         ({}, "explainable"),
-        ({"labels": "group"}, "spex"),
+        ({"labels": "group"}, "explainable"),
+        ({"labels": "group", "polish": "yes"}, "spex"),
         ({"objective": "kmedians"}, "exshallow"),
         ({"polish": "deep"}, "exshallow"),
         ({"labels": "group", "method": "imm"}, "imm"),

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import pellucid
 from _support.tables import blobs, run_sql
 from pellucid.cli.app import app
+from pellucid.export import from_json
 
 
 def customers(n_rows: int = 300) -> pl.DataFrame:
@@ -179,8 +180,25 @@ def test_given_labels():
     found = pellucid.explain(table, labels="group", verbose=False)
     assert [rule.cluster for rule in found.rules] == ["a", "b", "c"]
     assert found.labels.tolist() == ["a", "b", "c"] * 30
-    assert found.decisions[0] == "tree by SpEx, which uses only the labels (method= to change)"
+    assert found.decisions[0].startswith("tree by ExplainableKMeans, which keeps the labels")
     assert run_sql(found.to_sql(dialect="duckdb"), table) == ["a", "b", "c"] * 30
+
+
+def test_noise_is_left_out_and_counted_in_each_rule():
+    table = blobs(90).with_columns(group=pl.Series([0, 1, -1] * 30))
+    found = pellucid.explain(table, labels="group", verbose=False)
+    assert [rule.cluster for rule in found.rules] == [0, 1]
+    assert sum(rule.n_noise for rule in found.rules) == 30
+    assert "left out 30 rows with the label -1" in " ".join(found.decisions)
+    assert found.measures["agreement"] == 1
+    caught = next(rule for rule in found.rules if rule.n_noise)
+    assert caught.precision == caught.n_samples / (caught.n_samples + caught.n_noise)
+    assert f"with {caught.n_noise} of noise {100 * caught.precision:.1f}%" in str(found)
+    assert from_json(found.to_json()) == found.explanation
+    as_cluster = pellucid.explain(table, labels="group", noise="cluster", verbose=False)
+    assert [rule.cluster for rule in as_cluster.rules] == [-1, 0, 1]
+    with pytest.raises(ValueError, match="every label is -1"):
+        pellucid.explain(table.with_columns(group=-1), labels="group", verbose=False)
 
 
 @pytest.mark.parametrize(

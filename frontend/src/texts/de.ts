@@ -443,7 +443,7 @@ export const germanInPython: PythonTexts = {
     nothing: "nichts",
     anything: "beliebig",
     always: "immer",
-    never: "nie",
+    never: "nicht erklärt",
     everywhere: "überall",
     low: "{} niedrig",
     high: "{} hoch",
@@ -527,6 +527,7 @@ export const germanInPython: PythonTexts = {
       "weggelassen, weil nur Zahlenspalten in Teilen gelesen werden: {columns} ({option} liest die ganze Datei)",
 
     noLabel: "{n:Zeile|Zeilen} ohne Wert in {column} weggelassen",
+    noiseOfLabels: "{n:Zeile|Zeilen} mit dem Label -1 (Rauschen) weggelassen ({option} erklärt sie)",
     filled: "fehlende Zahlen in {n} von {rows:Zeile|Zeilen} durch den Median ersetzt: {columns} ({option} lässt die Zeilen weg)",
     dropped: "{n} von {rows:Zeile|Zeilen} mit fehlenden Zahlen weggelassen ({columns}); {option} behält sie",
     outliers:
@@ -539,7 +540,7 @@ export const germanInPython: PythonTexts = {
       "Spalten und Cluster wurden mit einer Stichprobe von {n} der {rows:Zeile|Zeilen} gewählt, die ein Bericht zeigt; der Baum ist der aller Zeilen",
 
     treeBy: "Baum mit {method} ({option} ändert das)",
-    treeByLabels: "Baum mit {method}, verwendet nur die Labels ({option} ändert das)",
+    treeByLabels: "Baum mit {method}, hält sich so weit wie möglich an die Labels ({option} ändert das)",
     fewerClusters: "{n} statt {k} Cluster, weil nur {n:Zeile|Zeilen} verschieden {n?ist|sind}",
     chose: "{n:Cluster|Cluster} gewählt: {reasons:;} ({option} ändert das)",
     tooFewRows: "für mehr gibt es zu wenige verschiedene Zeilen",

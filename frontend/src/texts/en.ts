@@ -460,7 +460,7 @@ export const englishInPython = {
     nothing: "nothing",
     anything: "anything",
     always: "always",
-    never: "never",
+    never: "not explained",
     everywhere: "everywhere",
     low: "low {}",
     high: "high {}",
@@ -546,6 +546,7 @@ export const englishInPython = {
 
     // rows
     noLabel: "dropped {n:row|rows} without a value in {column}",
+    noiseOfLabels: "left out {n:row|rows} with the label -1, which means noise ({option} to explain {n?it|them})",
     filled: "replaced missing numbers by the median in {n} of {rows:row|rows}: {columns} ({option} drops the rows)",
     dropped: "dropped {n} of {rows:row|rows} with missing numbers ({columns}); {option} keeps them",
     outliers:
@@ -559,7 +560,7 @@ export const englishInPython = {
 
     // clusters
     treeBy: "tree by {method} ({option} to change)",
-    treeByLabels: "tree by {method}, which uses only the labels ({option} to change)",
+    treeByLabels: "tree by {method}, which keeps the labels as closely as it can ({option} to change)",
     fewerClusters:
       "made {n:cluster|clusters} instead of {k}, because only {n:row|rows} {n?is|are} different",
     chose: "chose {n:cluster|clusters}: {reasons:;} ({option} to change)",

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, ref
 # Types of the options that are strings, for type checkers. ``tests/utils/test_options.py`` compares
 # them with the strings that are accepted.
 Objective = Literal["kmeans", "kmedians"]
-Noise = Literal["group", "drop"]
+Noise = Literal["background", "cluster", "drop", "group"]
 Polish = bool | Literal["deep"]
 Effort = Literal["fast", "balanced", "best"]
 RegionShape = Literal["box", "nonparametric", "polyhedron", "ellipse"]
@@ -27,6 +27,12 @@ SQLDialect = Literal[
     "spark",
     "sqlite",
 ]
+
+
+def is_background(noise: str) -> bool:
+    """Whether rows of noise are left out; "drop" is an older word for "background"."""
+    return noise in ("background", "drop")
+
 
 _Class = TypeVar("_Class", bound=type)
 

@@ -236,6 +236,7 @@ def _show_json(found: TableExplanation) -> None:
                 "cluster": rule.cluster,
                 "rule": rule.text,
                 "rows": rule.n_samples,
+                "noise": rule.n_noise,
                 "share": rule.share,
                 "purity": None if np.isnan(rule.purity) else rule.purity,
                 "suggested_name": name,

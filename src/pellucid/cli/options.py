@@ -176,6 +176,13 @@ CLUSTERS = panel(
         default="auto",
     ),
     labels=value("COLUMN", "Explain existing groups (this column) instead of clustering."),
+    noise=value(
+        "HOW",
+        "Rows with the label -1: background (left out, and counted in each rule) or cluster (a "
+        "group of their own).",
+        default="background",
+        words=CHOICES["noise"],
+    ),
     seed=value("N", "Random seed of k-means.", default=0, min=0, max=2**32 - 1),
 )
 OBJECTIVE = panel(
@@ -193,8 +200,8 @@ TREE = panel(
     method=value(
         "NAME",
         f"How the tree is built: {', '.join(CHOICES['method'])}. Default: explainable, which finds "
-        "the tree of lowest cost; with --labels spex, which uses only the labels; with --objective "
-        "kmedians or --polish exshallow. See pellucid compare.",
+        "the tree of lowest cost, or with --labels the one that agrees best with them; with "
+        "--objective kmedians or --polish exshallow, for --labels spex. See pellucid compare.",
         words=CHOICES["method"],
     ),
     leaves=value(

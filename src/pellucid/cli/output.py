@@ -148,7 +148,8 @@ def show_rules(
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, leading=0)
     table.add_column("cluster", no_wrap=True)
     table.add_column("rule", overflow="fold")
-    for name in (unit, "share", "purity"):
+    has_noise = any(rule.n_noise for rule in rules)
+    for name in (unit, "share", "purity", *(("noise", "with noise") if has_noise else ())):
         table.add_column(name, justify="right", no_wrap=True)
     has_names = bool(names) and console.width >= WIDE_WIDTH
     if has_names:
@@ -160,6 +161,7 @@ def show_rules(
             f"{rule.n_samples:,}",
             percent(rule.share),
             percent(rule.purity),
+            *([f"{rule.n_noise:,}", percent(rule.precision)] if has_noise else []),
             *([printable(names[position], console)] if has_names else []),
         )
     console.print(table)

@@ -111,6 +111,7 @@ def _find(table: pl.DataFrame, clustering: Clustering, **settings: Any) -> Any:
         return explain_clusters(
             table,
             clustering.labels,
+            noise="background" if clustering.noise == "background" else "cluster",
             max_error=settings["max_error"],
             regions=settings["shape"],
             random_state=settings["seed"],

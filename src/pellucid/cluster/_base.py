@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -82,7 +83,7 @@ class BaseThresholdTree(
             *(HasMethods(name) for name in ("fit", "predict", "train")),
             None,
         ],
-        "noise": [StrOptions({"group", "drop"})],
+        "noise": [StrOptions({"background", "cluster", "drop", "group"})],
         "threshold_style": [StrOptions({"round", "midpoint", "data"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -138,6 +139,11 @@ class BaseThresholdTree(
         """
         return False
 
+    @property
+    def _keeps_labels(self) -> bool:
+        """Whether the tree is searched for given labels, so that a cluster may have no leaf."""
+        return False
+
     def _check_parameters(self) -> None:
         """Raise an error if a parameter, or a combination of them, is not allowed."""
         validate_parameters(self)
@@ -162,8 +168,8 @@ class BaseThresholdTree(
         y : array-like of shape (n_samples,), default=None
             Labels to explain, one per row: integers, strings or any other values that can be
             sorted, from any clustering. Their centers are the means (or medians) of the groups
-            in X. -1 stands for noise, see `noise`. With y, `reference` must be None and
-            `n_clusters` is ignored. Without y, `reference` is explained.
+            in X. -1, None and NaN stand for noise, see `noise`. With y, `reference` must be None
+            and `n_clusters` is ignored. Without y, `reference` is explained.
         sample_weight : array-like of shape (n_samples,), optional
             A whole weight counts as that many copies of the row; rows of weight 0 are absent.
 
@@ -183,12 +189,24 @@ class BaseThresholdTree(
         self.reference_inertia_, self.mistakes_ = found.reference_inertia, found.mistakes
         self.feature_importances_ = found.importances
         self._leaf_rules = leaf_rules(
-            tree, feature_names=self._names_in(), labels=names.tolist(), purity=found.purity
+            tree,
+            feature_names=self._names_in(),
+            labels=names.tolist(),
+            purity=found.purity,
+            noise=found.n_noise,
         )
         self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
         store_training_data(self, X=None if streams else X)
         n_clusters = len(names)
-        if self.n_leaves_ < min(self._max_leaves(n_clusters), n_clusters):
+        if (lost := [rule for rule in self.rules_ if not rule.rules]) and self._keeps_labels:
+            warnings.warn(
+                f"not explained: cluster {', '.join(label_text(r.cluster) for r in lost)}. In no "
+                f"leaf of the best tree found with {self.n_leaves_} leaves are its rows the "
+                "largest part. Use more leaves (n_leaves), a larger max_depth, or fewer clusters",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        elif self.n_leaves_ < min(self._max_leaves(n_clusters), n_clusters):
             warnings.warn(
                 f"the tree has {self.n_leaves_} leaves for {n_clusters} clusters: no threshold "
                 "separates the other clusters, because their centers or rows coincide. Use fewer "
@@ -358,6 +376,7 @@ class BaseThresholdTree(
         is_own, weights = position[rows] == reference.labels[rows], data.weights
         mistakes = weights.of_units(weights.units[rows][~is_own].sum())
         purity = leaf_purity(leaf[rows], is_own, None if weights.are_ones else weights.values[rows])
+        noise = Counter(leaf[~has_label & (weights.values > 0)].tolist())
         return FitSummary(
             tree,
             reference.names,
@@ -367,6 +386,7 @@ class BaseThresholdTree(
             purity,
             importances,
             mistakes,
+            dict(noise),
         )
 
     def _names_in(self):
@@ -524,4 +544,4 @@ def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
         return labels.astype(names.dtype, copy=False)
     if (labels >= 0).all():
         return names[labels]
-    return np.where(labels >= 0, names[labels], -1)
+    return np.where(labels >= 0, names[labels], "-1" if names.dtype.kind == "U" else -1)

@@ -17,6 +17,8 @@ def common_parameters(cls: _Estimator) -> _Estimator:
     """
     taken = inspect.signature(cls).parameters
     common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
+    if "noise" in taken:
+        common = common.replace("{noise}", taken["noise"].default)
     parts = {"n_clusters": _N_CLUSTERS, "common": common, "attributes": _ATTRIBUTES}
     return fill_docstring(cls, parts)
 
@@ -37,10 +39,12 @@ default=None
         Cost of a row: its squared distance to the mean of its cluster, or the sum of its absolute
         differences to the coordinate-wise (weighted, lower) median, in which outliers count for
         less.""",
-    "noise": """noise : {"group", "drop"}, default="group"
-        What to do with rows that the reference labels -1: explain them as a group of their
-        own, or leave them out of the fit. Rows that are left out get a cluster in `labels_`, and
-        do not count in `inertia_`, `cluster_centers_` and `feature_importances_`.""",
+    "noise": """noise : {"background", "cluster"}, default="{noise}"
+        What to do with rows that the reference labels -1, None or NaN. ``"background"`` leaves them
+        out of the fit and makes no rule for them; the `n_noise` of a rule counts those that it
+        would catch. They get a cluster in `labels_`, and do not count in `inertia_`,
+        `cluster_centers_` and `feature_importances_`. ``"cluster"`` explains them as a group of
+        their own. ``"drop"`` and ``"group"`` are older words for the two.""",
     "threshold_style": """threshold_style : {"round", "midpoint", "data"}, default="round"
         Which of the thresholds that split the training rows alike to show: the one with the
         fewest significant digits, the middle, or the largest value that goes left.""",

@@ -159,7 +159,7 @@ class ExplainableKMeans(BaseThresholdTree):
         n_references: int | None = None,
         effort: Effort = "balanced",
         reference: Any = None,
-        noise: Noise = "group",
+        noise: Noise = "background",
         threshold_style: ThresholdStyle = "round",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -200,6 +200,10 @@ class ExplainableKMeans(BaseThresholdTree):
         self.n_trees_tried_ = progress.done
         best = min(found, key=rank)
         return growth_of(best.tree, best.leaf)
+
+    @property
+    def _keeps_labels(self) -> bool:
+        return self._has_labels
 
     @property
     def _moves_clusters(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from pellucid._utils.estimators import Noise
+from pellucid._utils.estimators import Noise, is_background
 from pellucid._utils.texts import Message, say
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
@@ -143,7 +143,7 @@ def explain_clusters(
     X: Any,
     labels: Any,
     *,
-    noise: Noise = "drop",
+    noise: Noise = "background",
     sample_weight: Any = None,
     max_error: float = 0.05,
     random_state: Any = 0,
@@ -159,7 +159,7 @@ def explain_clusters(
         Rows; a data frame may have columns of text and of dates.
     labels : array-like of shape (n_samples,), or a fitted clusterer
         Cluster label of each row; a fitted clusterer provides its `labels_`.
-    noise : {"drop", "group"}, default="drop"
+    noise : {"background", "cluster"}, default="background"
         How to treat rows with the label -1: leave them out, or describe them as a cluster. The
         result says how many are left out, and how many of these lie in each region.
     sample_weight : array-like of shape (n_samples,), optional
@@ -200,16 +200,18 @@ def explain_clusters(
         3. petal length (cm) > 4.85 (38 rows, 100.0% pure)
     """
     labels = np.asarray(getattr(labels, "labels_", labels))
-    if noise not in ("drop", "group"):
-        raise ValueError(f"noise={noise!r} must be 'drop' or 'group'")
+    if noise not in ("background", "cluster", "drop", "group"):
+        raise ValueError(f"noise={noise!r} must be 'background' or 'cluster'")
     refuse_scan(X)
     check_consistent_length(X, labels)
     weight = None if sample_weight is None else read_sample_weight(sample_weight, len(labels))
-    is_dropped = noise == "drop" and labels.dtype.kind in "if"
+    is_dropped = is_background(noise) and labels.dtype.kind in "if"
     is_noise = (labels == -1) & is_dropped
     if is_noise.any():
         if is_noise.all():
-            raise ValueError("every label is -1 (noise); set noise='group' to describe these rows")
+            raise ValueError(
+                "every label is -1 (noise); set noise='cluster' to describe these rows"
+            )
         weight = np.ones(len(labels)) if weight is None else weight
         weight = np.where(is_noise, 0.0, weight)
     encoding = None

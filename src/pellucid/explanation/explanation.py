@@ -50,6 +50,8 @@ class Explanation(ExportMixin):
         Labels of the clusters 0, 1, ... Default: the numbers themselves.
     purity : dict of int to float, optional
         Purity of the leaves, by node number.
+    noise : dict of int to int, optional
+        Rows of noise in the leaves, by node number.
     columns : sequence of str, optional
         Names of the columns of the data, in order, if they differ from `names` because some are
         encoded or not used.
@@ -120,6 +122,7 @@ class Explanation(ExportMixin):
         names: ColumnNames | None = None,
         clusters: Sequence[Any] | None = None,
         purity: dict[int, float] | None = None,
+        noise: Mapping[int, int] | None = None,
         columns: Sequence[str] | None = None,
         fill: dict[str, Any] | None = None,
         method: str | None = None,
@@ -153,6 +156,7 @@ class Explanation(ExportMixin):
             feature_names=self.tree_columns_,
             labels=self.cluster_names_.tolist(),
             purity=purity,
+            noise=noise,
             formats=self.formats_,
         )
         self.rules_ = cluster_rules(self._leaf_rules, self.cluster_names_.tolist())
@@ -190,6 +194,7 @@ class Explanation(ExportMixin):
             names=names,
             clusters=model.cluster_names_.tolist(),
             purity={rule.leaf: rule.purity for rule in model._leaf_rules},
+            noise={rule.leaf: rule.n_noise for rule in model._leaf_rules},
             columns=columns,
             method=getattr(model, "method_", type(model).__name__),
             **more,
@@ -218,6 +223,7 @@ class Explanation(ExportMixin):
             self.n_features_in_,
             None if names is None else names.tolist(),
             purity,
+            [rule.n_noise for rule in self._leaf_rules],
             self.fill_,
             self.method_,
             self.formats_,
@@ -374,6 +380,7 @@ class Explanation(ExportMixin):
             names=None if columns is None else self.tree_columns_,
             clusters=_renamed(labels, names),
             purity={rule.leaf: rule.purity for rule in self._leaf_rules},
+            noise={rule.leaf: rule.n_noise for rule in self._leaf_rules},
             columns=None if columns is None else columns.tolist(),
             fill=self.fill_,
             method=self.method_,

@@ -109,11 +109,13 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
         restatement.find_gaps(read_X(model, Z, reset=False), _values(X, names, fill))
     tree, old_leaf = restatement.build(names, described, model.threshold_style)
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
+    noise = {rule.leaf: rule.n_noise for rule in model._leaf_rules}
     explanation = Explanation(
         tree,
         names=described,
         clusters=model.cluster_names_.tolist(),
         purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
+        noise={new: noise[old] for new, old in old_leaf.items() if old in noise},
         columns=names,
         fill=fill,
         method=type(model).__name__,

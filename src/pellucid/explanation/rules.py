@@ -16,6 +16,10 @@ from pellucid.tree import LEAF, ThresholdTree
 Formats = Mapping[str, ColumnFormat]
 
 
+NOT_EXPLAINED = "not explained"
+"""Text of a cluster that has no leaf."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """The conditions that define one leaf, without redundant ones.
@@ -35,6 +39,8 @@ class Rule:
     purity : float
         Fraction of the leaf's rows, by weight, that are in this cluster of the reference; NaN if
         the leaf is empty.
+    n_noise : int
+        Number of rows of noise in the leaf, which were left out and count nowhere else.
     """
 
     leaf: int
@@ -43,6 +49,7 @@ class Rule:
     n_samples: int
     share: float
     purity: float
+    n_noise: int = 0
 
     @property
     def text(self) -> str:
@@ -99,6 +106,8 @@ class ClusterRule:
     purity : float
         Fraction of these rows, by weight, that are in this cluster of the reference; NaN if there
         are none.
+    n_noise : int
+        Number of rows of noise in these leaves, which were left out and count nowhere else.
     """
 
     cluster: Any
@@ -106,12 +115,19 @@ class ClusterRule:
     n_samples: int
     share: float
     purity: float
+    n_noise: int = 0
+
+    @property
+    def precision(self) -> float:
+        """Purity if rows of noise count as rows of another cluster."""
+        n = self.n_samples + self.n_noise
+        return self.purity * self.n_samples / n if n else float("nan")
 
     @property
     def text(self) -> str:
         """The rule as text, largest leaf first."""
         if not self.rules:
-            return "never"
+            return NOT_EXPLAINED
         if len(alternatives := self.alternatives) == 1:
             return alternatives[0].text
         return " or ".join(f"({alternative.text})" for alternative in alternatives)
@@ -133,6 +149,8 @@ class ClusterRule:
 
     def __str__(self) -> str:
         purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f}% pure"
+        if self.n_noise:
+            purity += f"; with {self.n_noise:,} of noise {100 * self.precision:.1f}%"
         rows = "row" if self.n_samples == 1 else "rows"
         return (
             f"cluster {label_text(self.cluster)}: {self.text}\n"
@@ -300,6 +318,7 @@ def leaf_rules(
     feature_names: ColumnNames | None = None,
     labels: Sequence[Any] | None = None,
     purity: dict[int, float] | None = None,
+    noise: Mapping[int, int] | None = None,
     formats: Formats | None = None,
 ) -> list[Rule]:
     """One rule per leaf, left to right.
@@ -321,6 +340,7 @@ def leaf_rules(
                 n_samples=reached[leaf],
                 share=weight[leaf] / weight[0] if weight[0] > 0 else 0.0,
                 purity=float((purity or {}).get(leaf, np.nan)),
+                n_noise=(noise or {}).get(leaf, 0),
             )
         )
     return rules
@@ -361,6 +381,7 @@ def _cluster_rule(rules: list[Rule], label: Any) -> ClusterRule:
         n_samples=sum(rule.n_samples for rule in rules),
         share=share,
         purity=pure / share if share > 0 else float("nan"),
+        n_noise=sum(rule.n_noise for rule in rules),
     )
 
 

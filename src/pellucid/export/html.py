@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import ClusterRule, label_text, percent
+from pellucid.explanation.rules import NOT_EXPLAINED, ClusterRule, label_text, percent
 from pellucid.export.flowcharts import export_text
 from pellucid.plotting.style import cluster_color, text_color
 from pellucid.tables.column_formats import PLAIN
@@ -143,7 +143,7 @@ def _row(position: int, rule: ClusterRule) -> str:
 
 def _words(rule: ClusterRule) -> str:
     """The rules of a cluster, one per line; after the first few, the rest are folded."""
-    lines = [escape(part.text) for part in rule.alternatives] or ["never"]
+    lines = [escape(part.text) for part in rule.alternatives] or [NOT_EXPLAINED]
     lines[1:] = [f'<span class="pellucid-or">or</span> {line}' for line in lines[1:]]
     lines = [f'<div class="pellucid-rule">{line}</div>' for line in lines]
     shown, rest = "".join(lines[:_MOST_RULES]), lines[_MOST_RULES:]

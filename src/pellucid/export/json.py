@@ -22,7 +22,8 @@ The schema of a tree, version 1, is one object:
 ``nodes``
     The nodes in preorder. An inner node is ``{"feature", "threshold", "left", "right", "rows",
     "weight"}``: a row goes to ``nodes[left]`` if its value is at most the threshold. A leaf is
-    ``{"cluster", "purity", "rows", "weight"}``, the cluster being a position in ``clusters``.
+    ``{"cluster", "purity", "rows", "weight"}``, the cluster being a position in ``clusters``, and
+    ``"noise"`` the number of rows of noise in it, if there are any.
 
 These keys are written only if there is something to write:
 
@@ -321,14 +322,17 @@ def _optional(
 def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
     tree = explanation.tree_
     purity = {rule.leaf: rule.purity for rule in explanation._leaf_rules}
-    nodes = []
+    noise = {rule.leaf: rule.n_noise for rule in explanation._leaf_rules}
+    nodes: list[dict[str, Any]] = []
     for node in range(tree.node_count):
         if tree.children_left[node] < 0:
             pure = purity[node]
-            entry = {
+            entry: dict[str, Any] = {
                 "cluster": int(tree.cluster[node]),
                 "purity": None if pure != pure else pure,
             }
+            if noise[node]:
+                entry["noise"] = noise[node]
         else:
             entry = {
                 "feature": int(tree.feature[node]),

@@ -84,8 +84,8 @@ def read_document(document: Any) -> Explanation | RegionList:
     common = _read_common(document)
     names, n_columns = common["names"], document["n_columns"]
     described: Sequence[str | Indicator | None] = [None] * n_columns if names is None else names
-    tree, purity = _tree(document["nodes"], described, len(common["clusters"]))
-    return Explanation(tree, purity=purity, method=document["method"], **common)
+    tree, purity, noise = _tree(document["nodes"], described, len(common["clusters"]))
+    return Explanation(tree, purity=purity, noise=noise, method=document["method"], **common)
 
 
 def _read_common(document: dict[str, Any]) -> dict[str, Any]:
@@ -288,7 +288,7 @@ def _clusters(clusters: list[Any]) -> list[Any]:
 
 def _tree(
     nodes: list[dict[Any, Any]], names: Sequence[str | Indicator | None], n_clusters: int
-) -> tuple[ThresholdTree, dict[int, float]]:
+) -> tuple[ThresholdTree, dict[int, float], dict[int, int]]:
     n = len(nodes)
     arrays = {
         "feature": np.full(n, LEAF, dtype=np.intp),
@@ -299,7 +299,7 @@ def _tree(
         "n_node_samples": np.zeros(n, dtype=np.intp),
         "weighted_n_node_samples": np.zeros(n),
     }
-    purity = {}
+    purity, noise = {}, {}
     for i, node in enumerate(nodes):
         place = f"nodes[{i}]"
         if "cluster" in node:
@@ -307,6 +307,8 @@ def _tree(
             arrays["cluster"][i] = whole(node["cluster"], f"{place}.cluster", 0, most)
             if node["purity"] is not None:
                 purity[i] = number(node["purity"], f"{place}.purity", 0, 1)
+            if "noise" in node:
+                noise[i] = whole(node["noise"], f"{place}.noise", 0)
         else:
             most = len(names) - 1
             feature = whole(node["feature"], f"{place}.feature", 0, most)
@@ -320,7 +322,7 @@ def _tree(
         arrays["n_node_samples"][i] = whole(node["rows"], f"{place}.rows", 0)
         arrays["weighted_n_node_samples"][i] = number(node["weight"], f"{place}.weight", 0)
     _check_preorder(arrays["children_left"], arrays["children_right"])
-    return ThresholdTree(n_features=len(names), **arrays), purity
+    return ThresholdTree(n_features=len(names), **arrays), purity, noise
 
 
 def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:

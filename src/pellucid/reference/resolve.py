@@ -10,6 +10,7 @@ import inspect
 import warnings
 from copy import copy
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import MedianDataset
+from pellucid._utils.estimators import is_background
 from pellucid._utils.numeric_domain import refuse_large
 from pellucid.reference.kmedians import cluster_by_medians
 from pellucid.tables.frames import as_table
@@ -182,27 +184,50 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
         raise ValueError(
             f"{source} has {len(given)} labels, but X has {X.shape[0]} rows; pass one label per row"
         )
+    is_noise = np.zeros(len(given), dtype=bool)
+    if given.dtype.kind == "O":
+        is_noise = np.array([_is_missing(label) for label in given], dtype=bool)
+        if noise == "group" and is_noise.any():
+            raise ValueError(
+                f"{source} has no label at row {int(is_noise.argmax())}; use "
+                'noise="background" or "cluster"'
+            )
+        has_text = any(isinstance(label, str) for label in given)
+        given = np.where(is_noise, NOISE, given)
+        if has_text:
+            given = np.where(is_noise, "noise", given).astype(str)
+        elif all(isinstance(label, (Real, np.number, bool)) for label in given):
+            given = given.astype(np.float64) if is_noise.any() else given
     if given.dtype.kind == "f":
+        if noise != "group":
+            is_noise |= np.isnan(given)
+        given = np.where(is_noise, NOISE, given)
         if not np.isfinite(given).all():
             row = int(np.flatnonzero(~np.isfinite(given))[0])
             raise ValueError(f"{source} contains NaN or infinity, first at row {row}")
         if not (given == np.rint(given)).all():
             raise ValueError(f"{source} must hold labels (integers or strings), not fractions")
         given = given.astype(np.int64)
-    elif given.dtype.kind == "O":
-        missing = [row for row, label in enumerate(given) if label is None or label != label]
-        if missing:
-            raise ValueError(f"{source} has no label at row {missing[0]}")
-        given = given.astype(str) if any(isinstance(g, str) for g in given) else given
-    names, labels = np.unique(given, return_inverse=True)
-    labels = labels.reshape(-1).astype(np.intp)
-    if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
-        if len(names) == 1:
-            raise ValueError(f'every label of {source} is noise (-1), and noise="drop" drops it')
-        at = int(np.flatnonzero(names == NOISE)[0])
-        names = np.delete(names, at)
-        labels = np.where(labels == at, -1, labels - (labels > at))
+    if given.dtype.kind == "i":
+        is_noise |= given == NOISE
+    if is_background(noise) and is_noise.any():
+        if is_noise.all():
+            raise ValueError(
+                f"every label of {source} is noise (-1, None or NaN), which is left out; use "
+                'noise="cluster" to explain these rows'
+            )
+        names, known = np.unique(given[~is_noise], return_inverse=True)
+        labels = np.full(len(given), -1, dtype=np.intp)
+        labels[~is_noise] = known.reshape(-1)
+    else:
+        names, labels = np.unique(given, return_inverse=True)
+        labels = labels.reshape(-1).astype(np.intp)
     return _from_labels(labels, names.tolist(), data)
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or the missing value of pandas."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label
 
 
 def _from_estimator(estimator: Any, data: Dataset, noise: str, original_X: Any) -> Reference:

@@ -15,6 +15,7 @@ from pellucid._core.batches.partitions import Partitions
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
+from pellucid._utils.estimators import is_background
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS, NOISE
@@ -187,7 +188,7 @@ def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
         raise InputError("the data have no rows")
     names, *largest = found
     drop = None
-    if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
+    if is_background(noise) and names.dtype.kind == "i" and NOISE in names:
         drop, names = NOISE, names[names != NOISE]
     if not len(names):
         raise InputError(f"every label of column {scan.labels!r} is noise (-1)")

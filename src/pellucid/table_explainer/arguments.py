@@ -20,6 +20,7 @@ CHOICES = {
     "missing": ("auto", "drop", "median", "error"),
     "outliers": ("auto", "keep"),
     "method": tuple(BY_WORD),
+    "noise": ("background", "cluster"),
 }
 """Words of the options that are no parameters of an estimator."""
 
@@ -52,6 +53,7 @@ class ExplainOptions:
 
     k: Any = "auto"
     labels: str | None = None
+    noise: str = "background"
     columns: str | Sequence[str] | None = None
     exclude: str | Sequence[str] | None = None
     categorical: str | Sequence[str] | None = None
@@ -78,16 +80,15 @@ class ExplainOptions:
     def chosen_method(self) -> TreeMethod:
         """The method to use.
 
-        ExplainableKMeans finds the tree of lowest k-means cost. Given labels need not have a low
-        cost, so SpEx, which uses only the labels, explains them. k-medians and polishing are
-        parameters of the other methods; ExShallow is the most general of them.
+        ExplainableKMeans finds the tree of lowest k-means cost, or the one that agrees best with
+        given labels. k-medians and polishing are parameters of the other methods; ExShallow is the
+        most general of them, and SpEx, for labels, needs no centers.
         """
         if self.method is not None:
             return BY_WORD[self.method]
-        if self.labels is not None:
-            return BY_WORD["spex"]
         is_plain = self.objective == "kmeans" and self.polish == "no"
-        return BY_WORD["explainable" if is_plain else "exshallow"]
+        other = "exshallow" if self.labels is None else "spex"
+        return BY_WORD["explainable" if is_plain else other]
 
     def given(self) -> dict[str, Any]:
         """Options of the tree that differ from their defaults."""

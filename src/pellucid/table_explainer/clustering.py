@@ -45,11 +45,18 @@ class Clustering:
     name: str
     silhouette: float
     number: ChosenNumber | None = None
+    noise: str = "cluster"
+
+    @property
+    def is_noise(self) -> np.ndarray:
+        """Rows with the label -1, if these are left out."""
+        is_left_out = self.noise == "background" and self.labels.dtype.kind == "i"
+        return (self.labels == -1) & is_left_out
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters."""
-        return len(np.unique(self.labels))
+        """Number of clusters, without noise that is left out."""
+        return len(np.unique(self.labels[~self.is_noise]))
 
     @property
     def number_scores(self) -> tuple[NumberScore, ...]:
@@ -91,8 +98,19 @@ def cluster_rows(prepared: PreparedTable, options: ExplainOptions) -> Clustering
     The choice of the number of clusters does not depend on the seed.
     """
     if prepared.labels is not None:
-        score = silhouette(prepared.Z, np.unique(prepared.labels, return_inverse=True)[1])
-        return Clustering(prepared, None, prepared.labels, "the given clusters", score)
+        found = Clustering(
+            prepared, None, prepared.labels, "the given clusters", np.nan, noise=options.noise
+        )
+        kept = ~found.is_noise
+        if n := int(found.is_noise.sum()):
+            if not kept.any():
+                raise InputError(
+                    "every label is -1, which means noise",
+                    hint=f"use {option('noise', 'cluster')} to explain these rows",
+                )
+            notice(Message("noiseOfLabels", n=n, option=option("noise", "cluster")))
+        labels = np.unique(prepared.labels[kept], return_inverse=True)[1]
+        return replace(found, silhouette=silhouette(prepared.Z[kept], labels))
     k, n_rows = options.number, len(prepared.rows)
     largest = k[1] if isinstance(k, tuple) else k
     if largest is not None and largest > n_rows:

@@ -274,6 +274,7 @@ def explain(
     *,
     k: int | str | tuple[int, int] = "auto",
     labels: str | None = None,
+    noise: Literal["background", "cluster"] = "background",
     columns: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     categorical: str | Sequence[str] | None = None,
@@ -308,6 +309,9 @@ def explain(
         this range.
     labels : str, optional
         Column that contains the clusters to explain, instead of clustering.
+    noise : {"background", "cluster"}, default="background"
+        Whether rows with the label -1 are left out, and counted in each rule, or explained as a
+        cluster of their own.
     columns, exclude : str or sequence of str, optional
         Columns to use, or to ignore. Patterns such as ``"dep_*"`` are possible.
     categorical : str or sequence of str, optional
@@ -326,8 +330,8 @@ def explain(
         Names of clusters; see :meth:`TableExplanation.rename`.
     method : str, optional
         Method that builds the tree, such as ``"explainable"``, ``"imm"`` or ``"exkmc"``.
-        Default: ``"explainable"``, which finds the tree of lowest cost; for given labels
-        ``"spex"``.
+        Default: ``"explainable"``, which finds the tree of lowest cost, or for given labels the one
+        that agrees best with them.
     leaves, objective, polish, depth_penalty, max_depth, max_conditions, effort : optional
         Parameters of the method.
     random_state : int, default=0
@@ -352,6 +356,7 @@ def explain(
     options = ExplainOptions(
         k=k,
         labels=labels,
+        noise=noise,
         columns=columns,
         exclude=exclude,
         categorical=categorical,

@@ -108,8 +108,9 @@ class FittedTable:
         return [rule for rule in self.explanation.rules_ if 0 < rule.n_samples < smallest]
 
     def agreement(self) -> float:
-        """Share of the rows that the tree assigns to their own cluster."""
-        return float(np.mean(self.model.labels_ == self.model.reference_labels_))
+        """Share of the rows, without noise, that the tree assigns to their own cluster."""
+        n = self.model.tree_.weighted_n_node_samples[0]
+        return float((n - self.model.mistakes_) / n)
 
     def measures(self) -> dict[str, float]:
         """Measures of the explanation by name."""
@@ -173,7 +174,8 @@ def fit_tree(clustering: Clustering, options: ExplainOptions) -> FittedTable:
 def make_estimator(reference: Any, options: ExplainOptions) -> Any:
     """An unfitted estimator of the chosen method."""
     estimator = options.chosen_method.estimator
-    return estimator(reference=reference, random_state=options.seed, **options.tree_parameters())
+    parameters = {"reference": reference, "random_state": options.seed, "noise": options.noise}
+    return estimator(**parameters, **options.tree_parameters())
 
 
 def make_explanation(
@@ -185,12 +187,14 @@ def make_explanation(
 ) -> Explanation:
     """The explanation of a fitted model, whose tree is restated in the units of the table."""
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
+    noise = {rule.leaf: rule.n_noise for rule in model._leaf_rules}
     roles = prepared.roles
     return Explanation(
         tree,
         names=prepared.encoding.names,
         clusters=model.cluster_names_.tolist(),
         purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
+        noise={new: noise[old] for new, old in old_leaf.items() if old in noise},
         columns=[*roles.used, *roles.profile],
         fill=fill,
         formats=roles.formats,

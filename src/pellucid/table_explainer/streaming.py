@@ -149,7 +149,7 @@ def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> Ta
     is_free = options.method is None and options.labels is not None
     if options.labels is not None:
         column = one_name(options.labels, [*table.columns, *table.others], "labels")
-        options = replace(options, labels=column, method=options.method or "exshallow")
+        options = replace(options, labels=column, method=options.method or "explainable")
     _check(options)
     if is_free:
         method = options.chosen_method.name

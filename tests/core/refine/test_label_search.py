@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import ExplainableKMeans
@@ -151,3 +152,30 @@ def test_single_precision_cuts_of_cart():
         largest = label_search._largest_double(threshold)
         above = np.nextafter(largest, np.inf)
         assert float(np.float32(largest)) <= threshold < float(np.float32(above))
+
+
+def test_noise_is_background():
+    X = np.arange(40.0)[:, None]
+    labels = np.where(X[:, 0] < 15, 3, np.where(X[:, 0] < 30, 7, -1))
+    model = ExplainableKMeans().fit(X, labels)
+    assert [(r.cluster, r.n_samples, r.n_noise) for r in model.rules_] == [(3, 15, 0), (7, 15, 10)]
+    assert model.rules_[1].precision == 15 / 25
+    assert "with 10 of noise 60.0%" in str(model.rules_)
+    missing = np.where(labels < 0, np.nan, labels)
+    words = np.array([None if y < 0 else f"c{y}" for y in labels], dtype=object)
+    for given in (missing, words):
+        assert ExplainableKMeans().fit(X, given).tree_ == model.tree_
+    assert ExplainableKMeans().fit(X, words).reference_labels_[-1] == "-1"
+    names = ExplainableKMeans(noise="cluster").fit(X, words).cluster_names_
+    assert names.tolist() == ["c3", "c7", "noise"]
+    assert ExplainableKMeans(noise="cluster").fit(X, missing).cluster_names_.tolist() == [-1, 3, 7]
+    with pytest.raises(ValueError, match='every label of y is noise .* noise="cluster"'):
+        ExplainableKMeans().fit(X, np.full(40, -1))
+
+
+def test_a_cluster_without_a_rule_is_named_with_the_reason():
+    X = np.arange(12.0)[:, None]
+    labels = np.array([0, 0, 0, 2, 0, 0, 1, 1, 1, 1, 1, 1])
+    with pytest.warns(ConvergenceWarning, match="not explained: cluster 2. In no leaf of the best"):
+        model = ExplainableKMeans(n_leaves=2).fit(X, labels)
+    assert model.rules_[2].text == "not explained"

@@ -5,8 +5,10 @@ Greedy growth: every leaf is split at its best split until the criterion finds n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +62,8 @@ class FitSummary(NamedTuple):
     importances : ndarray of shape (n_features,)
     mistakes : int or float
         Weight of the rows whose own center is not the leaf's.
+    n_noise : dict of int to int
+        By leaf, the rows of noise that were left out.
     """
 
     tree: ThresholdTree
@@ -71,6 +75,7 @@ class FitSummary(NamedTuple):
     purity: dict[int, float]
     importances: np.ndarray
     mistakes: int | float
+    n_noise: Mapping[int, int] = MappingProxyType({})
 
 
 class GrowingTree:

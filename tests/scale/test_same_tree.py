@@ -83,7 +83,7 @@ def cases(n_seeds, n_beam_seeds):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the tree has")
-@pytest.mark.parametrize(("name", "seed"), cases(*((12, 6) if EXTENDED else (6, 3))))
+@pytest.mark.parametrize(("name", "seed"), cases(*((12, 6) if EXTENDED else (4, 2))))
 def test_partitions_do_not_matter(name, seed):
     polars = pytest.importorskip("polars")
     random = np.random.default_rng([seed, list(ESTIMATORS).index(name)])

@@ -45,7 +45,7 @@ def workbook(*cells):
 
 def zipped(**members):
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, parts in members.items():
             with archive.open(name.replace("_", "."), "w", force_zip64=True) as member:
                 for part in parts:
@@ -56,7 +56,7 @@ def zipped(**members):
 def damaged_workbook(name, content):
     source = zipfile.ZipFile(io.BytesIO(workbook((0, 0, "a"), (0, 1, "b"), (1, 0, 1), (1, 1, 2))))
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for member in source.namelist():
             archive.writestr(member, content if member == name else source.read(member))
     return file.getvalue()

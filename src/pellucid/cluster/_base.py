@@ -58,7 +58,13 @@ from pellucid.tree.rounding import ThresholdStyle
 if TYPE_CHECKING:
     from typing import Self
 
-_SOMETIMES_SET = ("labels_", "reference_labels_", "scan_gap_")
+_SOMETIMES_SET = (
+    "labels_",
+    "reference_labels_",
+    "scan_gap_",
+    "disagreement_lower_bound_",
+    "cluster_agreement_",
+)
 """Attributes of some fits only; a new fit removes those of the last one."""
 
 

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
@@ -18,7 +18,7 @@ from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import Portfolio, growth_of, rounded_cost
 from pellucid._core.refine.tuning import EFFORTS
-from pellucid._utils.estimators import Effort, Noise
+from pellucid._utils.estimators import Effort, Noise, is_background
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid._utils.threads import count_threads
@@ -124,6 +124,12 @@ class ExplainableKMeans(BaseThresholdTree):
     ----------
     n_trees_tried_ : int
         Number of trees that were grown.
+    disagreement_lower_bound_ : int or float
+        With labels in memory: no tree with as many leaves, within `max_depth`, has fewer
+        `mistakes_`. If both are equal, the tree is proven to be the best. The proof is tried for
+        trees of up to three levels (up to four leaves, or `max_depth`); otherwise it is 0.
+    cluster_agreement_ : ndarray of shape (n_clusters,)
+        With labels in memory: share of the rows of each cluster whose rule gives their label.
     {attributes}
 
     Examples
@@ -147,6 +153,8 @@ class ExplainableKMeans(BaseThresholdTree):
         "effort": [StrOptions(set(EFFORTS))],
     }
     n_trees_tried_: int
+    disagreement_lower_bound_: int | float
+    cluster_agreement_: np.ndarray
 
     def __init__(
         self,
@@ -225,9 +233,11 @@ class ExplainableKMeans(BaseThresholdTree):
         limits = TreeLimits(n_leaves, self.max_depth, self.max_conditions)
         rows = problem if problem.is_in_memory else _sample_of_scan(problem)
         self.n_trees_tried_ = 1
-        growth = grow_for_labels(
+        growth, bound = grow_for_labels(
             rows, limits, most, self.effort, self.threshold_style, self._penalty
         )
+        if problem.is_in_memory:
+            self.disagreement_lower_bound_ = problem.weights.of_units(bound)
         if not problem.is_in_memory:
             from pellucid._core.batches.routing import Routing
             from pellucid._core.batches.tasks import CountTask
@@ -238,6 +248,47 @@ class ExplainableKMeans(BaseThresholdTree):
                 builder.set_cluster(leaf, int(units[leaf].argmax()))
             growth = GrowthResult(builder, [], {})
         return growth
+
+    def _store_growth(self, problem: Any, growth: GrowthResult, found: FitSummary) -> None:
+        if self._has_labels and problem.is_in_memory:
+            own, units = problem.labels.astype(np.intp), problem.weights.units
+            is_right = found.tree.cluster[found.tree.apply(problem.X)] == own
+            sums = [np.bincount(own, units * kept, problem.n_clusters) for kept in (is_right, 1)]
+            self.cluster_agreement_ = sums[0] / sums[1]
+
+    def held_out_agreement(self, X: Any, labels: Any, cv: int = 5) -> float:
+        """Share of the rows whose label is given by the tree of other rows, by cross-validation.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        labels : array-like of shape (n_samples,)
+            Their labels. Rows of noise that are left out do not count.
+        cv : int, default=5
+            Number of parts. Each is predicted by the tree of the others; the parts do not depend
+            on `random_state`.
+
+        Returns
+        -------
+        float
+            The share.
+        """
+        from sklearn.base import clone
+        from sklearn.model_selection import KFold
+
+        first = clone(self).fit(X, labels)
+        is_counted = np.asarray(first.reference_labels_ != -1)
+        if first.cluster_names_.dtype.kind == "U":
+            is_counted = first.reference_labels_ != "-1"
+        if not is_background(self.noise):
+            is_counted[:] = True
+        X, labels, right = check_array(X, accept_sparse="csr"), np.asarray(labels), 0
+        for others, held in KFold(cv, shuffle=True, random_state=0).split(is_counted):
+            model = clone(self).fit(X[others], labels[others])
+            found = model.predict(X[held]) == first.reference_labels_[held]
+            right += int(found[is_counted[held]].sum())
+        return right / int(is_counted.sum())
 
     def _limits(self, n_clusters: int) -> TreeLimits:
         n_leaves = self._max_leaves(n_clusters)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.cart import as_leaf, fit_classifier, fits_single_precision
 from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._core.refine.label_proofs import MAX_DEPTH, ExactSearch
 from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.local_search_data import sample_problem
 from pellucid.tree import LEAF, TreeBuilder
@@ -54,6 +55,14 @@ Measured: half or twice of each changes the mean agreement by less than 0.05 poi
 """
 
 
+FIRST_PART = 0.25
+"""Part of the work of a search before a proof is tried, and of the proof itself. Convention."""
+
+PROOF_WORK = {"fast": 2e7, "balanced": 1e9, "best": 5e10}
+"""Most work of a proof if `max_depth` is given, by effort: about a tenth of a second, five seconds
+and four minutes. Convention."""
+
+
 class Cut(NamedTuple):
     """A split of a tree: values up to `value` go left. Children are positions in `Nodes`."""
 
@@ -69,11 +78,15 @@ Nodes = list[Cut | None]
 
 @dataclass(frozen=True)
 class LabelTree:
-    """A tree that was found, its objective, and its weighted number of conditions."""
+    """A tree that was found, its objective, and its weighted number of conditions.
+
+    No tree within the limits has fewer mistakes than `bound`, in units.
+    """
 
     nodes: Nodes
     objective: float
     size: float
+    bound: int = 0
 
 
 class RankedLabels:
@@ -183,6 +196,18 @@ class RankedLabels:
             order += best[[loops.LEFT, loops.RIGHT], i].tolist()
         return LabelTree(nodes, objective, size)
 
+    def nodes_of(self, tree: Any) -> Nodes:
+        """A nested tree of columns and ranks as a list of nodes."""
+        nodes, order = Nodes(), [tree]
+        for node in order:  # grows while it is read
+            if node is None:
+                nodes.append(None)
+                continue
+            value = self._cut_value(node[0], node[1])
+            nodes.append(Cut(node[0], value, len(order), len(order) + 1))
+            order += node[2:]
+        return nodes
+
     def _cut_value(self, feature: int, rank: int) -> float:
         """A number between the values of a column up to a rank and those above."""
         values = self.values[feature]
@@ -216,12 +241,36 @@ class LabelSearch:
         if limits.n_leaves > 1 and fits_single_precision(problem.X):
             start = _cart(problem, limits)
         work = WORK[effort] * self._ranked.work
+        depth = min(limits.n_leaves - 1, limits.max_depth or limits.n_leaves)
+        is_provable = self.is_whole and not (penalty or covers or limits.max_conditions)
+        if is_provable and 1 <= depth <= MAX_DEPTH:
+            first = self._ranked.search(start, limits, work=FIRST_PART * work)
+            most = FIRST_PART * work if limits.max_depth is None else PROOF_WORK[effort]
+            proven = self._prove(first, depth, limits, most)
+            if proven.bound == proven.objective:
+                return proven
+            start, bound = proven.nodes, proven.bound
+            return replace(self._ranked.search(start, limits, work=work), bound=bound)
         found = self._ranked.search(start, limits, work=work, **options)
         if self.is_whole or problem.n_samples * problem.n_features > MAX_POLISHED_VALUES:
             return found
         ranked = RankedLabels(problem, [found.nodes, start])
         polished = [ranked.search(tree, limits, **options) for tree in (found.nodes, start)]
         return min(polished, key=lambda tree: (tree.objective, tree.size))
+
+    def _prove(
+        self, found: LabelTree, depth: int, limits: TreeLimits, max_work: float
+    ) -> LabelTree:
+        """The tree, or a better one, with the bound that is proven by this work."""
+        ranked, n_leaves = self._ranked, limits.n_leaves
+        exact = ExactSearch(ranked.rank, ranked.own, ranked.n_labels)
+        proof = exact.prove(depth, n_leaves, int(found.objective), max_work)
+        if proof is None:
+            return found
+        is_allowed = n_leaves <= 3 or n_leaves >= 2**depth
+        if proof.bound < found.objective and is_allowed:
+            found = ranked.search(ranked.nodes_of(proof.tree), limits)
+        return replace(found, bound=proof.bound)
 
     def growth(self, nodes: Nodes, threshold_style: ThresholdStyle) -> GrowthResult:
         """A tree on the rows of the problem, without leaves that no row reaches."""
@@ -257,10 +306,14 @@ def grow_for_labels(
     effort: str,
     threshold_style: ThresholdStyle,
     penalty: float,
-) -> GrowthResult:
-    """The tree of fewest mistakes, with up to `max_leaves` if a label would have no leaf."""
+) -> tuple[GrowthResult, int]:
+    """The tree of fewest mistakes, with up to `max_leaves` if a label would have no leaf.
+
+    Also returns a lower bound of the mistakes of all trees with as many leaves, in units.
+    """
     search, k = LabelSearch(problem), problem.n_clusters
-    growth = search.growth(search.find(limits, effort, penalty=penalty).nodes, threshold_style)
+    found = search.find(limits, effort, penalty=penalty)
+    growth, bound = search.growth(found.nodes, threshold_style), found.bound
     n_missing = k - _count_labels(growth)
     for n_leaves in sorted({min(limits.n_leaves + n_missing, max_leaves), max_leaves}):
         if not n_missing or n_leaves <= limits.n_leaves:
@@ -270,8 +323,8 @@ def grow_for_labels(
         )
         larger = search.growth(found.nodes, threshold_style)
         if k - _count_labels(larger) < n_missing:
-            growth, n_missing = larger, k - _count_labels(larger)
-    return growth
+            growth, n_missing, bound = larger, k - _count_labels(larger), 0
+    return growth, bound
 
 
 def _count_labels(growth: GrowthResult) -> int:

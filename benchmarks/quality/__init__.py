@@ -12,6 +12,7 @@ from benchmarks.quality import (
     beam,
     flagship,
     frontier,
+    labels,
     least_cost,
     long_search,
     optimum,
@@ -33,6 +34,7 @@ PARTS = {
     "searches": searches,
     "randomness": randomness,
     "stability": stability,
+    "labels": labels,
 }
 
 

@@ -127,7 +127,7 @@ class ExplainableKMeans(BaseThresholdTree):
     disagreement_lower_bound_ : int or float
         With labels in memory: no tree with as many leaves, within `max_depth`, has fewer
         `mistakes_`. If both are equal, the tree is proven to be the best. The proof is tried for
-        trees of up to three levels (up to four leaves, or `max_depth`); otherwise it is 0.
+        up to three leaves, or a `max_depth` of up to 3; otherwise it is 0.
     cluster_agreement_ : ndarray of shape (n_clusters,)
         With labels in memory: share of the rows of each cluster whose rule gives their label.
     {attributes}

@@ -40,10 +40,10 @@ WORK = {"fast": 0.2, "balanced": 1.0, "best": 20.0}
 """Work by effort. Measured: 20 times the work finds 0.4 points fewer mistakes in the mean of the
 label cases of `benchmarks quality --only labels`."""
 
-WORK_OF_ANY, WORK_OF_VALUE, WORK_OF_RANK = 1e7, 450.0, 700.0
+WORK_OF_ANY, WORK_OF_VALUE, WORK_OF_RANK = 1e7, 450.0, 150.0
 """Work of a search, that of every value, and of every different value of a column.
 
-Measured: whole fits then take 5 to 17 times as long as scikit-learn's CART, which is slower on
+Measured: whole fits then take 5 to 16 times as long as scikit-learn's CART, which is slower on
 columns of many values.
 """
 
@@ -243,7 +243,8 @@ class LabelSearch:
         work = WORK[effort] * self._ranked.work
         depth = min(limits.n_leaves - 1, limits.max_depth or limits.n_leaves)
         is_provable = self.is_whole and not (penalty or covers or limits.max_conditions)
-        if is_provable and 1 <= depth <= MAX_DEPTH:
+        # Trees of four leaves may be three deep, which takes long to prove.
+        if is_provable and 1 <= depth <= (2 if limits.max_depth is None else MAX_DEPTH):
             first = self._ranked.search(start, limits, work=FIRST_PART * work)
             most = FIRST_PART * work if limits.max_depth is None else PROOF_WORK[effort]
             proven = self._prove(first, depth, limits, most)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from _support.extended import EXTENDED
+from _support.extended import EXTENDED, examples
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExShallow, SpEx
 
 from .campaign import Campaign
@@ -188,16 +188,12 @@ def test_campaign_counts_cases_and_hangs(seconds, n_hangs):
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 480 if EXTENDED else 80, 80))
 def test_short_run(first):
-    """In the ordinary run, at most four problems of each estimator."""
-    drawn: dict[str, list[int]] = {}
-    for seed in range(first, first + 80):
-        drawn.setdefault(draw_case(seed)[0].name, []).append(seed)
-    outcomes = [run_case(s) for seeds in drawn.values() for s in seeds[: None if EXTENDED else 4]]
+    outcomes = [run_case(seed) for seed in range(first, first + 80)]
     assert [outcome for outcome in outcomes if outcome.is_failure] == []
 
 
 @pytest.mark.slow
-@settings(max_examples=60 if EXTENDED else 10, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(st.data())
 def test_small_tables(data):
     """Tables that Hypothesis can shrink: few distinct numbers of any magnitude, whole weights."""

@@ -25,7 +25,7 @@ def make(method: str, centers: Any, **parameters: Any):
         kmc = ExKMC(base=None, n_leaves=len(centers))
         return ExShallowSearch(reference=centers, goal_cost=kmc, goal_size=kmc, **parameters)
     if method == "explainable k-means":
-        return ExplainableKMeans(reference=centers, random_state=0, **parameters)
+        return ExplainableKMeans(reference=centers, random_state=0, faithfulness=0, **parameters)
     return kinds[method](reference=centers, **parameters)
 
 

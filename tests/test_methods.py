@@ -29,6 +29,7 @@ OPTIONS = {
             "depth_penalty",
             "max_depth",
             "max_conditions",
+            "faithfulness",
             "effort",
         )
     },

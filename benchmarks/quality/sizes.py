@@ -54,7 +54,7 @@ def _measure(name: str, n_rows: int, option: str, folder: Path | None):
     def measure():
         X, centers, kmeans_seconds = _reference(name, n_rows, folder)
         k = len(centers)
-        parameters = _parameters(option, k)
+        parameters = {"faithfulness": 0, **_parameters(option, k)}
         ExplainableKMeans(reference=centers, **parameters).fit(X[:: max(1, len(X) // 500)])
         start = time.perf_counter()
         model = ExplainableKMeans(reference=centers, **parameters).fit(X)

@@ -26,7 +26,8 @@ class TreeMethod:
     options : tuple of str
         Parameters of `explain` that the method takes: "objective" (it can minimise the k-medians
         cost, not only that of k-means), "polish", "leaves" (there may be more leaves than
-        clusters), "depth_penalty", "max_depth", "max_conditions", "effort".
+        clusters), "depth_penalty", "max_depth", "max_conditions",
+        "faithfulness", "effort".
     streams : bool
         Whether the tree can be grown on data that are read in batches.
     from_labels : bool
@@ -57,7 +58,14 @@ METHODS = (
     TreeMethod(
         "ExplainableKMeans",
         "explainable",
-        options=("leaves", "depth_penalty", "max_depth", "max_conditions", "effort"),
+        options=(
+            "leaves",
+            "depth_penalty",
+            "max_depth",
+            "max_conditions",
+            "faithfulness",
+            "effort",
+        ),
         streams=True,
         warm_up=({}, _SEVEN_LEAVES),
         warm_up_many=False,

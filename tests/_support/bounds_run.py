@@ -104,6 +104,10 @@ def fit_others(random: np.random.Generator) -> None:
         check(OptimalTree(4, random_state=0).fit(store(X)), store(X))
         check(OptimalTree(4, criterion="surrogate", polish=True, random_state=0).fit(store(X)), X)
         check(ExplainableKMeans(4, n_leaves=6, random_state=0).fit(store(X)), store(X))
+        labels = (X[:, 0] > 0) + (X[:, 1] > 0)
+        for limits in ({"n_leaves": 3}, {"max_depth": 2}, {"max_depth": 3}):
+            ExplainableKMeans(**limits).fit(store(X), labels)
+        ExplainableKMeans(max_depth=1).fit(store(X), labels > 0)
         check(IMM(4, polish="deep", random_state=0).fit(store(X)), store(X))
         for metric in ("euclidean", "manhattan", "cosine"):
             model = KMedoids(4, metric=metric, init="k-medoids++", random_state=0).fit(store(X))

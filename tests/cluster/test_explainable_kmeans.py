@@ -28,12 +28,12 @@ def centers(blobs):
 
 @pytest.fixture(scope="module")
 def balanced(blobs, centers):
-    """The model of the default effort."""
-    return ExplainableKMeans(reference=centers).fit(blobs)
+    """The cheapest tree of the default effort."""
+    return ExplainableKMeans(reference=centers, faithfulness=0).fit(blobs)
 
 
 def test_the_fast_effort_costs_at_most_polished_exshallow(blobs, centers):
-    model = ExplainableKMeans(reference=centers, effort="fast").fit(blobs)
+    model = ExplainableKMeans(reference=centers, effort="fast", faithfulness=0).fit(blobs)
     part = ExShallow(reference=centers, polish=True).fit(blobs)
     assert model.inertia_ <= part.inertia_ * (1 + 1e-12)
     assert model.n_leaves_ <= 6
@@ -48,13 +48,13 @@ def test_the_cost_is_at_most_that_of_each_method(blobs, centers, balanced):
 
 def test_the_best_effort_is_never_costlier(blobs, centers, balanced):
     """It includes the search of the default effort."""
-    best = ExplainableKMeans(reference=centers, effort="best").fit(blobs)
+    best = ExplainableKMeans(reference=centers, effort="best", faithfulness=0).fit(blobs)
     assert best.inertia_ <= balanced.inertia_
     assert best.n_trees_tried_ > balanced.n_trees_tried_
 
 
 def test_more_leaves_do_not_raise_the_cost(blobs, centers, balanced):
-    many = ExplainableKMeans(reference=centers, n_leaves=12).fit(blobs)
+    many = ExplainableKMeans(reference=centers, n_leaves=12, faithfulness=0).fit(blobs)
     assert many.inertia_ < balanced.inertia_
     assert 6 <= many.n_leaves_ <= 12
     assert set(many.labels_) == set(range(6))
@@ -154,6 +154,58 @@ def test_costs_are_exact_with_very_large_integer_weights():
     weight = [394585363836971, 31108945684702, 335175907703506, 266036544172775, 227627169318773]
     labels = [0, 1, 2, 1, 2]
     greedy = ExGreedy(random_state=0).fit(X, labels, sample_weight=weight)
-    model = ExplainableKMeans(max_conditions=3, random_state=0)
-    model.fit(X, labels, sample_weight=weight)
+    model = ExplainableKMeans(
+        max_conditions=3, faithfulness=0, reference=greedy.reference_centers_, random_state=0
+    )
+    model.fit(X, sample_weight=weight)
     assert model.inertia_ <= greedy.inertia_
+
+
+def objective(model, X, faithfulness):
+    """What ExplainableKMeans minimises, computed for any model of the same reference."""
+    return model.inertia_ / model.reference_inertia_ + faithfulness * np.mean(
+        model.labels_ != model.reference_labels_
+    )
+
+
+@pytest.mark.parametrize("n_leaves", [6, 9])
+@pytest.mark.parametrize("faithfulness", [0.3, 2, 30])
+def test_agreement_is_part_of_the_objective(blobs, centers, faithfulness, n_leaves):
+    cheapest, faithful = (
+        ExplainableKMeans(reference=centers, n_leaves=n_leaves, faithfulness=f).fit(blobs)
+        for f in (0, faithfulness)
+    )
+    others = [kind(reference=centers).fit(blobs) for kind in (IMM, ExGreedy, ExShallow)]
+    for other in others if n_leaves > 6 else [cheapest, *others]:
+        # Relative costs are those of the means, so that they differ a little from the search's.
+        assert objective(faithful, blobs, faithfulness) <= objective(other, blobs, faithfulness) * (
+            1 + 1e-6
+        )
+    assert faithful.mistakes_ <= cheapest.mistakes_
+    assert faithful.inertia_ >= cheapest.inertia_ * (1 - 1e-3)
+
+
+def test_a_high_faithfulness_keeps_every_row_that_a_tree_can_keep():
+    """Two clusters overlap in the column that separates their means at the lowest cost."""
+    X = np.array([[0.0, 0.0], [1, 0], [9, 0], [8, 5], [9, 5], [1, 5], [9, 5], [8, 0]])
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 0])
+    centers = np.array([X[labels == c].mean(axis=0) for c in (0, 1)])
+    # The nearest centers are these labels, since the second column is far more important.
+    scaled = X * [1, 10]
+    model = ExplainableKMeans(reference=centers * [1, 10], faithfulness=100).fit(scaled)
+    assert model.mistakes_ == 0
+
+
+@pytest.mark.parametrize("faithfulness", [-1, np.inf, np.nan, "high"])
+def test_a_faithfulness_that_is_no_share_is_refused(faithfulness):
+    with pytest.raises(ValueError, match="faithfulness"):
+        ExplainableKMeans(2, faithfulness=faithfulness).fit([[0.0], [1], [2]])
+
+
+def test_weights_count_in_the_agreement(blobs, centers):
+    weight = np.random.default_rng(0).integers(1, 4, size=len(blobs))
+    weighted = ExplainableKMeans(reference=centers).fit(blobs, sample_weight=weight)
+    repeated = ExplainableKMeans(reference=centers).fit(np.repeat(blobs, weight, axis=0))
+    for name in ("feature", "threshold", "cluster", "weighted_n_node_samples"):
+        np.testing.assert_array_equal(getattr(weighted.tree_, name), getattr(repeated.tree_, name))
+    assert weighted.mistakes_ == repeated.mistakes_

@@ -57,6 +57,8 @@ def _flagship(rng, k):
         drawn["max_conditions"] = int(rng.integers(k.bit_length(), k + 2))
     if rng.random() < 0.2:
         drawn["depth_penalty"] = float(rng.random())
+    if rng.random() < 0.4:
+        drawn["faithfulness"] = float(rng.choice([0, 0, 0.3, 50]))
     return drawn
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExShallow, scan
 from pellucid.tree.measures import conditions_per_leaf
 
-from .exact import nearest_shares, partition_cost, to_float
+from .exact import Exact, nearest_shares, partition_cost, to_float
 from .numbers import is_in_domain
 from .tree_cases import CENTERS, SEEDED, SEPARATING, TreeCase, other_storage, take_rows
 
@@ -43,7 +43,10 @@ def check_tree(case: TreeCase, model, rng) -> None:
     )
     require(model.n_leaves_ == tree.n_leaves, "n_leaves_ is wrong")
     k = len(model.cluster_names_)
-    require(tree.n_leaves <= model._max_leaves(k), "more leaves than allowed")
+    n_leaves = model._max_leaves(k)
+    if case.name == "ExplainableKMeans" and case.y is not None:
+        n_leaves = model._label_leaves(k)[1]
+    require(tree.n_leaves <= n_leaves, "more leaves than allowed")
     if case.name in SEPARATING and not getattr(model, "polish", False):
         clusters = tree.cluster[tree.leaves]
         require(len(set(clusters.tolist())) == len(clusters), "two leaves of one cluster")
@@ -295,9 +298,9 @@ def _not_costlier(case, model, rng):
     starts = []
     if polish := getattr(model, "polish", False):
         starts.append(case.fit(polish=polish == "deep"))
-    elif case.name == "ExplainableKMeans" and model.depth_penalty == "auto":
+    elif case.name == "ExplainableKMeans" and model.depth_penalty == "auto" and case.y is None:
         if model.effort == "best":
-            starts.append(case.fit(effort="balanced"))
+            starts.append(case.fit(effort="balanced", faithfulness=model.faithfulness_))
         else:
             method = ExShallow if model.effort == "fast" or rng.random() < 0.5 else ExGreedy
             parameters = {
@@ -311,6 +314,8 @@ def _not_costlier(case, model, rng):
         if _exceeds_limits(model, start):
             continue
         costs = [_exact_cost(case, tree) for tree in (model, start)]
+        if case.name == "ExplainableKMeans":
+            costs = [c + _cost_of_mistakes(case, model, t) for c, t in zip(costs, (model, start))]
         about = f"{to_float(costs[0])} against {to_float(costs[1])} of {start}"
         one_group = np.where(positions(model.reference_labels_, model.cluster_names_) >= 0, 0, -1)
         total = partition_cost(case.X, one_group, case.weights, 2)
@@ -323,6 +328,17 @@ def _exact_cost(case, model):
     labels = model.tree_.cluster[route(model.tree_, case.X)]
     noise = positions(model.reference_labels_, model.cluster_names_) < 0
     return partition_cost(case.X, np.where(noise, -1, labels), case.weights, 2)
+
+
+def _cost_of_mistakes(case, model, tree):
+    """What the faithfulness of a model adds to the cost of a tree."""
+    own = positions(model.reference_labels_, model.cluster_names_)
+    weight = Exact(np.where(own < 0, 0.0, case.weights))
+    both = Exact(np.concatenate([case.X, model.reference_centers_]))
+    apart = both.values[: len(own)] - both.values[len(own) :][own]
+    cost = (weight.values * (apart**2).sum(axis=1)).sum() * weight.unit * both.unit**2
+    moved = weight.values[tree.tree_.cluster[route(tree.tree_, case.X)] != own].sum()
+    return Fraction(model.faithfulness_) * cost * Fraction(moved, weight.values.sum())
 
 
 def _exceeds_limits(model, start):

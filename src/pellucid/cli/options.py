@@ -228,6 +228,13 @@ TREE = panel(
     max_conditions=value(
         "N", "Maximum number of conditions in a rule, for explainable.", kind=int, min=1
     ),
+    faithfulness=value(
+        "X",
+        "What a row outside of its cluster costs, for explainable: larger values keep more rows in "
+        "their clusters, 0 gives the cheapest tree.",
+        kind=float,
+        min=0,
+    ),
     effort=value(
         "HOW",
         "Search effort of explainable: fast, balanced (default) or best.",

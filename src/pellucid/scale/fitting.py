@@ -357,14 +357,17 @@ class TreeSumsTask:
 
     trees: Sequence[ThresholdTree]
     terms: Terms
+    n_clusters: int
 
     def __call__(self, batch: Batch) -> list[tuple[np.ndarray, GroupSums]]:
-        """By tree: units of weight by node, and sums by node."""
+        """By tree: units of weight by node and own cluster, and sums by node."""
         X, found = np.ascontiguousarray(batch.X, dtype=np.float64), []
         for tree in self.trees:
             leaf, n = tree.apply(X), tree.node_count
             # Units are whole and their total is below 2**52, so that sums of floats are exact.
-            units = np.bincount(leaf, weights=batch.weights.units, minlength=n).astype(np.int64)
+            place, k = leaf * self.n_clusters + batch.labels, self.n_clusters
+            units = np.bincount(place, weights=batch.weights.units, minlength=n * k)
+            units = units.astype(np.int64).reshape(n, k)
             found.append((units, GroupSums.of(X, leaf, batch.weights.values, n, self.terms)))
         return found
 
@@ -377,11 +380,12 @@ class TreeValue(NamedTuple):
     """A tree with the weights of all rows.
 
     `between_ss` is the between-cluster sum of squares about the mean: the cost is a constant minus
-    this.
+    this. `mistakes` is the share of the weight that is not in its own cluster.
     """
 
     tree: ThresholdTree
     between_ss: float
+    mistakes: float
 
 
 def evaluate_trees(
@@ -389,12 +393,17 @@ def evaluate_trees(
 ) -> list[TreeValue]:
     """Weights and costs of finished trees. They do not depend on the order of the rows."""
     terms = Terms.of(statistics.largest, statistics.weight)
-    found = problem.map(TreeSumsTask(trees, terms))
-    per_weight = problem.weight_units.per_weight
-    return [
-        TreeValue(_with_weights(tree, units / per_weight), _between(tree, units, sums))
-        for tree, (units, sums) in zip(trees, found)
-    ]
+    values, per_weight = list[TreeValue](), problem.weight_units.per_weight
+    for tree, (by_cluster, sums) in zip(
+        trees, problem.map(TreeSumsTask(trees, terms, problem.n_clusters))
+    ):
+        units, leaves = by_cluster.sum(axis=1), tree.leaves
+        agreed = by_cluster[leaves, tree.cluster[leaves]].sum()
+        with_weights = _with_weights(tree, units / per_weight)
+        values.append(
+            TreeValue(with_weights, _between(tree, units, sums), 1 - float(agreed / units.sum()))
+        )
+    return values
 
 
 def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums) -> float:

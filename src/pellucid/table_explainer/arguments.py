@@ -31,6 +31,7 @@ _TREE_OPTIONS = {
     "depth_penalty": "depth_penalty",
     "max_depth": "max_depth",
     "max_conditions": "max_conditions",
+    "faithfulness": "faithfulness",
     "effort": "effort",
 }
 """Options of the tree, and their names in estimators."""
@@ -68,6 +69,7 @@ class ExplainOptions:
     depth_penalty: float | None = None
     max_depth: int | None = None
     max_conditions: int | None = None
+    faithfulness: float | None = None
     effort: str | None = None
     seed: int = 0
 

@@ -290,6 +290,7 @@ def explain(
     depth_penalty: float | None = None,
     max_depth: int | None = None,
     max_conditions: int | None = None,
+    faithfulness: float | None = None,
     effort: Effort | None = None,
     random_state: int = 0,
     verbose: bool = True,
@@ -330,10 +331,12 @@ def explain(
         Names of clusters; see :meth:`TableExplanation.rename`.
     method : str, optional
         Method that builds the tree, such as ``"explainable"``, ``"imm"`` or ``"exkmc"``.
-        Default: ``"explainable"``, which finds the tree of lowest cost, or for given labels the one
-        that agrees best with them.
-    leaves, objective, polish, depth_penalty, max_depth, max_conditions, effort : optional
+        Default: ``"explainable"``, which finds a tree of low cost that keeps the clusters, or for
+        given labels the one that agrees best with them.
+    leaves, objective, polish, depth_penalty, max_depth, max_conditions : optional
         Parameters of the method.
+    faithfulness, effort : optional
+        Further parameters of ``"explainable"``.
     random_state : int, default=0
         Random seed of k-means. The scores of the numbers of clusters do not depend on it.
     verbose : bool, default=True
@@ -371,6 +374,7 @@ def explain(
         depth_penalty=depth_penalty,
         max_depth=max_depth,
         max_conditions=max_conditions,
+        faithfulness=faithfulness,
         effort=effort,
         seed=random_state,
     )

@@ -73,7 +73,8 @@ def problem_and_tree(draw, max_clusters=6, grouped=(False, True)):
     tree = builder.build()
     labels = tree.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(k)])
-    return problem_of(X, centers, labels, weight), tree
+    problem = problem_of(X, centers, labels, weight)
+    return problem.with_mistake_cost(draw(st.sampled_from([0.0, 0.25, 10.0]))), tree
 
 
 def search_tree(problem, tree):
@@ -99,7 +100,7 @@ def check(tree):
         while not tree.is_leaf(i):
             i = tree.children(i)[int(ranks[arrays.feature[i]] > arrays.rank[i])]
         assert labels[row] == i
-    sums = [data.rows.statistics[labels == leaf].sum(axis=0) for leaf in leaves]
+    sums = [data.rows.statistics[labels == leaf, :-1].sum(axis=0) for leaf in leaves]
     np.testing.assert_array_equal(arrays.sums[leaves], sums)
     group = arrays.group[labels]
     cost = (data.total_ss - tree.between_ss()) * data.unit**2
@@ -107,6 +108,9 @@ def check(tree):
         assert cost == np.inf
         return np.inf
     true = cost_of(problem.X, problem.weights.values, group)
+    if problem.mistake_cost > 0:
+        wrong = arrays.cluster[group] != problem.labels
+        true += problem.mistake_cost * problem.weights.values[wrong].sum()
     assert cost == pytest.approx(true, rel=1e-9, abs=1e-9 * data.total_ss * data.unit**2)
     return true
 
@@ -142,7 +146,8 @@ def test_reoptimisation_never_raises_the_cost(found, seed):
         before, between_ss = check(tree), tree.between_ss()
         found = tree.reoptimise(top)
         assert check(tree) <= before * (1 + 1e-9) + 1e-9
-        assert found == tree.between_ss() >= between_ss
+        assert tree.between_ss() >= found >= between_ss
+        assert found == tree.between_ss() or problem.mistake_cost > 0  # clusters are matched again
         assert len(tree.leaves()) == start.n_leaves
 
 
@@ -192,13 +197,14 @@ def test_no_other_cut_is_cheaper_for_the_means_after_reoptimisation(found, seed)
 
     rows = tree.node_rows(top)
     sides = [np.array([reached(row, child) for row in rows]) for child in tree.children(top)]
-    costs = [
-        weight[rows] * ((X[rows] - np.array([means[c] for c in side])) ** 2).sum(axis=1)
-        for side in sides
-    ]
-    now = (
-        weight[rows] * ((X[rows] - np.array([means[c] for c in labels[rows]])) ** 2).sum(1)
-    ).sum()
+    cluster = tree.arrays.cluster
+
+    def costs_in(groups):
+        apart = ((X[rows] - np.array([means[c] for c in groups])) ** 2).sum(axis=1)
+        apart += problem.mistake_cost * (cluster[groups] != problem.labels[rows])
+        return weight[rows] * apart
+
+    costs, now = [costs_in(side) for side in sides], costs_in(labels[rows]).sum()
     for j in range(X.shape[1]):
         for at in np.unique(X[rows, j])[:-1]:
             goes_left, changed = X[rows, j] <= at, labels.copy()
@@ -219,7 +225,9 @@ def test_bounds_of_splits_are_those_of_the_nearest_of_two_centers(found):
         np.average(X[labels == c], axis=0, weights=weight[labels == c])
         for c in range(problem.n_clusters)
     ]
-    costs = weight[:, None] * ((X[:, None] - np.array(means)) ** 2).sum(axis=2)
+    costs = ((X[:, None] - np.array(means)) ** 2).sum(axis=2)
+    costs += problem.mistake_cost * (labels[:, None] != np.arange(problem.n_clusters))
+    costs *= weight[:, None]
     scale = tree.data.unit**2
     for leaf, bounds in zip(tree.leaves(), tree.gain_bounds(tree.leaves())):
         rows = tree.node_rows(leaf)
@@ -234,7 +242,11 @@ def test_the_search_never_raises_the_cost_and_is_repeatable(found):
     problem, start = found
     tree = search_from([start], problem, WORK, "midpoint", size_of(start))
     X, weight, k = problem.X, problem.weights.values, problem.n_clusters
-    before, after = cost_of(X, weight, start.predict(X)), cost_of(X, weight, tree.predict(X))
+    before, after = (
+        cost_of(X, weight, found.predict(X))
+        + problem.mistake_cost * weight[found.predict(X) != problem.labels].sum()
+        for found in (start, tree)
+    )
     assert after <= before * (1 + 1e-9) + 1e-9
     assert tree.n_leaves <= start.n_leaves
     assert tree.n_leaves == start.n_leaves or start.n_leaves > k

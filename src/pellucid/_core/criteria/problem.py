@@ -33,6 +33,10 @@ class Problem:
     the data, and stored. `unit_from_labels` says which bound of the costs sets their unit:
     `Dataset.reference_cost_unit`, which uses the own center of each row, or `Dataset.cost_unit`,
     which uses the centers only. Both are exact; the first is smaller.
+
+    Thresholds are those of the columns of `data`. Costs are those of `space`, the same rows with
+    other columns, and of the centers there; by default it is `data`. In a cluster that is not its
+    own, a row costs `mistake_cost` times its weight more.
     """
 
     is_in_memory = True
@@ -44,8 +48,12 @@ class Problem:
         labels: np.ndarray,
         *,
         unit_from_labels: bool = False,
+        space: tuple[Dataset, np.ndarray] | None = None,
+        mistake_cost: float = 0.0,
     ) -> None:
         self.data, self.centers, self.unit_from_labels = data, centers, unit_from_labels
+        self.space, self.space_centers = space or (data, centers)
+        self.mistake_cost = mistake_cost
         # The labels are read very often: small integers are faster to read.
         self.labels = labels.astype(np.uint8 if len(centers) <= 256 else np.int32)
         self._cached_columns: dict[int, np.ndarray] | None = None
@@ -93,19 +101,38 @@ class Problem:
     @cached_property
     def moments(self) -> GroupMoments | None:
         """Moments of the rows about their own centers; None for k-medians."""
-        return self.data.moments(self.labels, self.centers)
+        return self.space.moments(self.labels, self.space_centers)
 
     @cached_property
     def cost_unit(self) -> float:
         """Value of one unit of `costs`, a power of two."""
         if self.unit_from_labels:
-            return self.data.reference_cost_unit(self.centers, self.moments)
-        return self.data.cost_unit(self.centers)
+            unit = self.space.reference_cost_unit(self.space_centers, self.moments)
+        else:
+            unit = self.space.cost_unit(self.space_centers)
+        return self.unit_with_mistakes(unit)
+
+    def unit_with_mistakes(self, unit: float) -> float:
+        """The unit of costs, or a larger one that is needed for the cost of mistakes."""
+        most = self.mistake_cost * self.weights.total
+        return max(unit, float(2.0 ** (np.frexp(most)[1] - 61))) if most > 0 else unit
+
+    def add_mistakes(self, costs: np.ndarray, clusters: np.ndarray, unit: float) -> None:
+        """Add the cost of mistakes to the costs of the rows in some clusters, in units."""
+        if self.mistake_cost > 0:
+            weights, each = self.weights, self.mistake_cost / unit
+            if weights.are_integers:  # as repeated rows would add it
+                added = np.int64(np.rint(each)) * weights.units
+            else:
+                added = np.rint(each * weights.values).astype(np.int64)
+            costs += np.where(self.labels[:, None] == clusters, 0, added[:, None])
 
     @cached_property
     def costs(self) -> np.ndarray:
         """Weighted cost of each row at each center, in units: (n_samples, n_clusters), int64."""
-        return self.data.costs(self.centers, self.cost_unit)[0]
+        costs, _ = self.space.costs(self.space_centers, self.cost_unit)
+        self.add_mistakes(costs, np.arange(self.n_clusters), self.cost_unit)
+        return costs
 
     def criterion(self, kind: Callable[..., _Made], *parameters: Any) -> _Made:
         """A criterion for this problem. Problems in batches have other classes for the same."""
@@ -113,9 +140,9 @@ class Problem:
 
     def centers_and_costs(self, labels: np.ndarray) -> list[tuple[np.ndarray, float]]:
         """Centers and cost of a grouping of the rows, and of the reference clustering."""
-        moments = None if sparse.issparse(self.X) else self.moments
+        moments = None if sparse.issparse(self.space.X) else self.moments
         own = self.labels.astype(np.intp)
-        return self.data.centers_and_costs(labels, own, self.centers, moments)
+        return self.space.centers_and_costs(labels, own, self.space_centers, moments)
 
     def own_cost(self, labels: np.ndarray) -> int:
         """Cost of a grouping of the rows at its own centers, in units.
@@ -124,13 +151,13 @@ class Problem:
         for any storage and order of the rows.
         """
         labels = labels.astype(np.intp)
-        centers = self.data.group_centers(labels, self.n_clusters)
+        centers = self.space.group_centers(labels, self.n_clusters)
         by_group = order_by(labels, self.n_clusters)
         ends = np.cumsum(np.bincount(labels, minlength=self.n_clusters))
         total = 0
         for center, rows in zip(centers, np.split(by_group, ends[:-1])):
             if len(rows):
-                costs, _ = self.data.part(rows).costs(center[None], self.cost_unit)
+                costs, _ = self.space.part(rows).costs(center[None], self.cost_unit)
                 total += int(costs.sum())
         return total
 
@@ -139,9 +166,26 @@ class Problem:
 
         The bins stay the same: only searches for splits between centers need the centers at edges.
         """
-        other = Problem(self.data, centers, self.labels)
+        other = copy(self)
+        other.space_centers = centers
         other.bins, other.costs, other.cost_unit = self.bins, costs, unit
         return other
+
+    def with_mistake_cost(self, cost: float) -> Problem:
+        """The same problem with another cost of mistakes; bins are computed once for both."""
+        if cost == self.mistake_cost:
+            return self
+        _, other = self.bins, copy(self)
+        other.mistake_cost = cost
+        for name in ("costs", "cost_unit"):
+            other.__dict__.pop(name, None)
+        return other
+
+    @property
+    def reference_cost(self) -> float:
+        """Cost of the rows at the centers of their own clusters, an exact sum of integers."""
+        own = np.take_along_axis(self.costs, self.labels[:, None].astype(np.intp), axis=1)
+        return float(own.sum()) * self.cost_unit
 
     def keeping_columns(self) -> Problem:
         """The same problem for a search that reads the same columns repeatedly.

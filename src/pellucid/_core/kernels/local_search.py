@@ -49,7 +49,7 @@ class RankedRows(NamedTuple):
 
     rank: np.ndarray  # (n, n_features), uint16, number of different smaller values in the column
     code: np.ndarray  # (n, n_features), uint8, ranks in at most `N_CODES` coarse steps
-    statistics: np.ndarray  # (n, n_features + 2)
+    statistics: np.ndarray  # (n, n_values + 1); the last column is the own cluster of the row
 
 
 class TreeArrays(NamedTuple):
@@ -64,18 +64,22 @@ class TreeArrays(NamedTuple):
     parent: np.ndarray
     is_stale: np.ndarray  # whether an inner node might have a better cut
     group: np.ndarray  # leaves of one group are one cluster
+    cluster: np.ndarray  # by group: the cluster to which its rows should belong
     rows: np.ndarray  # (n,), int32, row numbers, those of each node contiguous
     sums: np.ndarray  # (n_nodes, n_features + 2), sums of the row statistics of each leaf
     between_ss: np.ndarray  # |S|^2 / W of each leaf
     split_gain: np.ndarray  # rise of BSS by the best split of a leaf, or a bound; -1 if not known
+    agreed: np.ndarray  # weight of the rows of a leaf that are in their own cluster
 
 
-CUT_FEATURE, CUT_RANK, LEFT_CHILD, RIGHT_CHILD, BEGIN, END, PARENT, IS_STALE, GROUP = range(9)
-"""Rows of `nodes`, which has the first nine arrays of a `TreeArrays`; loops with few arguments
+(
+    CUT_FEATURE, CUT_RANK, LEFT_CHILD, RIGHT_CHILD, BEGIN, END, PARENT, IS_STALE, GROUP, CLUSTER,
+) = range(10)  # fmt: skip
+"""Rows of `nodes`, which has the first ten arrays of a `TreeArrays`; loops with few arguments
 compile faster."""
 
-BETWEEN_SS, SPLIT_GAIN = range(2)
-"""Rows of `scores`, which has the last two."""
+BETWEEN_SS, SPLIT_GAIN, AGREED = range(3)
+"""Rows of `scores`, which has the last three."""
 
 
 @inner
@@ -129,10 +133,14 @@ def route_rows(rank, statistics, nodes, rows, sums, scores, start, scratch):
         if left < 0:
             for j in range(n_values):
                 sums[i, j] = 0.0
+            cluster, agreed = nodes[CLUSTER, nodes[GROUP, i]], 0.0
             for p in range(begin, end):
                 row = rows[p]
                 for j in range(n_values):
                     sums[i, j] += statistics[row, j]
+                if statistics[row, n_values] == cluster:
+                    agreed += statistics[row, n_values - 2]
+            scores[AGREED, i] = agreed
             total = 0.0
             for j in range(n_values - 2):
                 total += sums[i, j] * sums[i, j]
@@ -161,19 +169,22 @@ def route_rows(rank, statistics, nodes, rows, sums, scores, start, scratch):
 
 
 @reordered
-def _scan_inner_node(rank, code, statistics, nodes, rows, sums, node, scratch, buffers, coarse):
+def _scan_inner_node(
+    rank, code, statistics, nodes, rows, sums, node, scratch, buffers, coarse, mistake_cost
+):  # fmt: skip
     """Evaluate all columns of an inner node in coarse steps, with fixed centers.
 
     With d[i] the cost of row i in the group it reaches on the left minus that on the right, fills
     coarse[j, N_CODES, 0] with the least sum of d over the rows up to a step of column j. Returns
-    the same sum for the node's current cut, and number and weight of the contested rows: those
-    whose groups differ. Also fills these rows and their groups (`scratch`), and the sums of the
+    the same sum for the node's current cut, number and weight of the contested rows: those whose
+    groups differ, and the rise of the weight of rows in their own clusters if all go right. Also
+    fills these rows and their groups (`scratch`), and the sums of the
     groups if all rows go right.
     """
     n_nodes, n_values = sums.shape
-    n_features, begin = n_values - 2, nodes[BEGIN, node]
+    n_features, n_columns, begin = n_values - 2, rank.shape[1], nodes[BEGIN, node]
     middle, end = nodes[END, nodes[LEFT_CHILD, node]], nodes[END, node]
-    current, n, total_weight = 0.0, 0, 0.0
+    current, n, total_weight, agreed = 0.0, 0, 0.0, 0.0
     for i in range(n_nodes):
         if nodes[LEFT_CHILD, i] < 0 and begin <= nodes[BEGIN, i] < nodes[END, i] <= end:
             for p in range(nodes[BEGIN, i] - begin, nodes[END, i] - begin):
@@ -198,21 +209,28 @@ def _scan_inner_node(rank, code, statistics, nodes, rows, sums, node, scratch, b
         for j in range(n_features):
             product += statistics[row, j] * (buffers[MEANS, b, j] - buffers[MEANS, a, j])
         norm = buffers[MEANS, a, n_features] - buffers[MEANS, b, n_features]
-        difference = 2 * product + weight * norm
-        for j in range(n_features):
+        difference, label = 2 * product + weight * norm, statistics[row, n_values]
+        more = 0.0
+        if label == nodes[CLUSTER, a]:
+            more = -weight
+        elif label == nodes[CLUSTER, b]:
+            more = weight
+        difference += mistake_cost * more
+        for j in range(n_columns):
             coarse[j, code[row, j], 0] += difference
         if is_left:
             current += difference
+            agreed += more
             for j in range(n_features + 1):
                 buffers[RIGHT, a, j] -= statistics[row, j]
                 buffers[RIGHT, b, j] += statistics[row, j]
-    for j in range(n_features):
+    for j in range(n_columns):
         total = least = 0.0
         for s in range(N_CODES - 1):
             total += coarse[j, s, 0]
             least = total if total < least else least
         coarse[j, N_CODES, 0] = least
-    return current, n, total_weight
+    return current, n, total_weight, agreed
 
 
 @reordered
@@ -222,7 +240,7 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
     The groups of the new leaves have the numbers 0 and 1.
     """
     _, n_values = sums.shape
-    n_features, begin = n_values - 2, nodes[BEGIN, leaf]
+    n_features, n_columns, begin = n_values - 2, code.shape[1], nodes[BEGIN, leaf]
     for j in range(n_features + 1):
         buffers[RIGHT, leaf, j] = 0.0
     for j in range(n_features + 1):
@@ -233,10 +251,10 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
         scratch[RIGHT_GROUP, p - begin] = 1
         scratch[CONTESTED, p - begin] = row
         weight = statistics[row, n_features]
-        for j in range(n_features):
+        for j in range(n_columns):
             coarse[j, code[row, j], 0] += statistics[row, j]
             coarse[j, code[row, j], 1] += weight
-    for j in range(n_features):
+    for j in range(n_columns):
         left = weight = least = 0.0
         for s in range(N_CODES - 1):
             left += coarse[j, s, 0]
@@ -249,11 +267,14 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
 
 
 @reordered
-def _sweep_column(statistics, n, n_groups, best, scratch, buffers):
-    """The largest BSS above `best` over the ranks of a column, and its rank; -1 if there is none.
+def _sweep_column(
+    statistics, n, n_groups, best, scratch, buffers, nodes, agreed, mistake_cost
+):  # fmt: skip
+    """The largest value above `best` over the ranks of a column, and its rank; -1 if there is none.
 
-    The rows are in the order of the column, and go from the right to the left one by one. Only
-    ranks count that leave rows to `n_groups` groups.
+    The value is BSS, plus `mistake_cost` times the rise of the weight of rows in their own
+    clusters, `agreed` at first. The rows are in the order of the column, and go from the right to
+    the left one by one. Only ranks count that leave rows to `n_groups` groups.
     """
     _, n_nodes, n_values = buffers.shape
     n_features, at = n_values - 2, -1
@@ -301,15 +322,24 @@ def _sweep_column(statistics, n, n_groups, best, scratch, buffers):
         total += (more - last) + (less - buffers[MOVED, b, n_features + 1])
         buffers[MOVED, a, n_features + 1] = more
         buffers[MOVED, b, n_features + 1] = less
+        label = statistics[row, n_values]
+        if label == nodes[CLUSTER, a]:
+            agreed += statistics[row, n_features]
+        elif label == nodes[CLUSTER, b]:
+            agreed -= statistics[row, n_features]
         is_cut = scratch[KEY, p + 1] > scratch[KEY, p] and n_nonempty == n_groups
-        if is_cut and total > best + TIE * (total if total > 0 else -total):
-            best, at = total, scratch[KEY, p]
+        value = total + mistake_cost * agreed
+        if is_cut and value > best + TIE * (value if value > 0 else -value):
+            best, at = value, scratch[KEY, p]
     return best, at
 
 
 @reordered
-def _between_ss(nodes, sums, buffers):
-    """BSS of all groups, and how many of them have rows; `buffers[MEANS]` has their sums."""
+def _value(nodes, sums, scores, buffers, mistake_cost):
+    """BSS of all groups less the cost of mistakes, and how many groups have rows.
+
+    `buffers[MEANS]` has the sums of the groups.
+    """
     n_nodes, n_values = sums.shape
     n_features, total, n_groups = n_values - 2, 0.0, 0
     for i in range(n_nodes):
@@ -319,6 +349,7 @@ def _between_ss(nodes, sums, buffers):
         if nodes[LEFT_CHILD, i] < 0 and nodes[BEGIN, i] < nodes[END, i]:
             for j in range(n_features + 1):
                 buffers[MEANS, nodes[GROUP, i], j] += sums[i, j]
+            total -= mistake_cost * (sums[i, n_features] - scores[AGREED, i])
     for g in range(n_nodes):
         if buffers[MEANS, g, n_features] > 0:
             square = 0.0
@@ -332,7 +363,7 @@ def _between_ss(nodes, sums, buffers):
 @reordered
 def _best_cut(
     rank, code, statistics, nodes, rows, sums, scores, node, n_exact, by_weight, scratch, buffers,
-    coarse,
+    coarse, mistake_cost,
 ):  # fmt: skip
     """The best cut of an inner node for the subtrees it has, or the best split of a leaf.
 
@@ -344,7 +375,7 @@ def _best_cut(
     n_nodes, n_values = sums.shape
     n_features, begin, end = n_values - 2, nodes[BEGIN, node], nodes[END, node]
     n = end - begin
-    now, limit, weight, n_groups = 0.0, 0.0, 0.0, 0
+    now, limit, weight, n_groups, agreed = 0.0, 0.0, 0.0, 0, 0.0
     for i in range(n_nodes):
         for j in range(n_values):
             buffers[RIGHT, i, j] = 0.0
@@ -371,22 +402,22 @@ def _best_cut(
             buffers[MEANS, g, n_features] = norm
             now += norm * total
             n_groups += 1
-    for j in range(n_features):
+    for j in range(rank.shape[1]):
         for s in range(N_CODES):
             coarse[j, s, 0] = 0.0
             coarse[j, s, 1] = 0.0
     if nodes[LEFT_CHILD, node] < 0:
-        n_groups, moving = 2, weight
+        n_groups, moving, mistake_cost = 2, weight, 0.0  # its new leaves have no clusters yet
         _scan_leaf(code, statistics, nodes, rows, sums, node, scratch, buffers, coarse)
     else:
-        current, n, moving = _scan_inner_node(
-            rank, code, statistics, nodes, rows, sums, node, scratch, buffers, coarse
+        current, n, moving, agreed = _scan_inner_node(
+            rank, code, statistics, nodes, rows, sums, node, scratch, buffers, coarse, mistake_cost
         )
         limit += current
     best, feature, at, n_columns = now + MIN_GAIN * (now if now > 0 else -now), -1, -1, 0
-    while n_columns < n_exact and n_columns < n_features:
+    while n_columns < n_exact and n_columns < rank.shape[1]:
         column = 0
-        for j in range(n_features):
+        for j in range(rank.shape[1]):
             if coarse[j, N_CODES, 0] < coarse[column, N_CODES, 0] - TIE * now:
                 column = j
         if coarse[column, N_CODES, 0] > limit:
@@ -397,7 +428,9 @@ def _best_cut(
             scratch[ORDER, p] = p
             scratch[KEY, p] = rank[scratch[CONTESTED, p], column]
         radix_sort(scratch, n)
-        total, found = _sweep_column(statistics, n, n_groups, best, scratch, buffers)
+        total, found = _sweep_column(
+            statistics, n, n_groups, best, scratch, buffers, nodes, agreed, mistake_cost
+        )
         if found >= 0:
             best, feature, at = total, column, found
     work = n_nodes * n_values + (weight if by_weight else end - begin) * (30 + 3 * n_features)
@@ -427,20 +460,21 @@ def reoptimise(
     at once. The first arguments are the arrays of a `RankedRows` and of a `TreeArrays`.
 
     `limits` are the number of clusters; the number of columns that are searched at every rank; the
-    BSS below which the search is given up before the top node has its turn; and the BSS without
-    which it is given up from then on, if that is out of reach. `by_weight`: whether a row of weight
-    w counts as w rows in `work`.
+    value below which the search is given up before the top node has its turn; the value without
+    which it is given up from then on, if that is out of reach; and the cost of a mistake of weight
+    1, in squared units. `by_weight`: whether a row of weight w counts as w rows in `work`.
 
     Scratch space: `scratch`, (10, n), int32; `buffers`, (3, n_nodes, n_features + 2), for
     statistics of the groups, where the last column of the sums during a sweep is |S|^2 / W;
-    `coarse`, (n_features, N_CODES + 1, 2), for sums by coarse step, where the last entry is how
+    `coarse`, (n_columns, N_CODES + 1, 2), for sums by coarse step, where the last entry is how
     much worse a column is.
 
-    Returns the BSS of the tree, or minus infinity if a cluster has no rows; for a leaf, the rise of
-    BSS by its best split, which becomes its cut, 0 if there is none. And `work`, about the
-    nanoseconds that this takes, computed from the number of rows and columns.
+    Returns the value of the tree, BSS less the cost of mistakes, or minus infinity if a cluster has
+    no rows; for a leaf, the rise of BSS by its best split, which becomes its cut, 0 if there is
+    none. And `work`, about the nanoseconds that this takes, computed from the number of rows and
+    columns.
     """
-    between_ss, n_groups = _between_ss(nodes, sums, buffers)
+    value, n_groups = _value(nodes, sums, scores, buffers, limits[4])
     is_leaf, work, n_inner, height = nodes[LEFT_CHILD, top] < 0, 0.0, 0, 1
     if n_groups < limits[0] and not is_leaf:
         return -np.inf, work
@@ -456,7 +490,7 @@ def reoptimise(
             scratch[STACK, height + 1] = nodes[LEFT_CHILD, i]
             height += 2
     with_top = is_leaf
-    while between_ss >= limits[2]:
+    while value >= limits[2]:
         changed = False
         for p in range(n_inner - 1, -1 if with_top else 0, -1):
             i = np.int64(scratch[INNER, p])  # one compilation of `route_rows` serves all
@@ -464,7 +498,7 @@ def reoptimise(
                 continue
             gain, feature, at, more = _best_cut(
                 rank, code, statistics, nodes, rows, sums, scores, i, limits[1], by_weight, scratch,
-                buffers, coarse,
+                buffers, coarse, limits[4],
             )  # fmt: skip
             work += more
             if gain > 0:
@@ -481,19 +515,21 @@ def reoptimise(
                     above = nodes[PARENT, above]
                     nodes[IS_STALE, above] = 1
             nodes[IS_STALE, i] = 0
-        before = between_ss
-        between_ss, _ = _between_ss(nodes, sums, buffers)
-        rise = between_ss - before
+        before = value
+        value, _ = _value(nodes, sums, scores, buffers, limits[4])
+        rise = value - before
         if changed and rise <= 0:  # rounding: BSS must rise, so that no tree returns
             break
-        if with_top and (not changed or limits[3] - between_ss > GIVE_UP_FACTOR * rise):
+        if with_top and (not changed or limits[3] - value > GIVE_UP_FACTOR * rise):
             break
         with_top = with_top or not changed
-    return between_ss, work
+    return value, work
 
 
 @fused
-def fill_gain_bounds(statistics, nodes, rows, sums, scores, by_weight, bounds, buffers):
+def fill_gain_bounds(
+    statistics, nodes, rows, sums, scores, by_weight, bounds, buffers, mistake_cost
+):  # fmt: skip
     """Fill bounds[leaf, c] with the fall of the cost if each row of a leaf may choose cluster c.
 
     For leaves whose entry of `SPLIT_GAIN` is negative, which becomes their largest bound. Centers
@@ -501,7 +537,7 @@ def fill_gain_bounds(statistics, nodes, rows, sums, scores, by_weight, bounds, b
     """
     n_nodes, n_values = sums.shape
     n_groups, n_features, work = bounds.shape[1], n_values - 2, 0.0
-    _between_ss(nodes, sums, buffers)
+    _value(nodes, sums, scores, buffers, mistake_cost)
     for g in range(n_groups):
         norm, weight = 0.0, buffers[MEANS, g, n_features]
         for j in range(n_features):
@@ -523,6 +559,8 @@ def fill_gain_bounds(statistics, nodes, rows, sums, scores, by_weight, bounds, b
                 for j in range(n_features):
                     product += statistics[row, j] * buffers[MEANS, c, j]
                 here = weight * buffers[MEANS, c, n_features] - 2 * product
+                if statistics[row, n_values] != nodes[CLUSTER, c]:
+                    here += mistake_cost * weight
                 if g < 0:
                     cost = here
                 elif here < cost:

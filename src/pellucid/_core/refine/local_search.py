@@ -132,7 +132,7 @@ class LocalSearch:
         if self.best.is_grouped or self._regrown_at == self.between_ss:
             return []
         self._regrown_at = self.between_ss
-        problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
+        problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves_by_cluster()])
         criteria = [InducedCost(problem, penalty) for penalty in tuning.REGROWN_PENALTIES]
         if self.limits.safe_depth is not None:
             limited = DepthLimitedCost(

@@ -20,6 +20,7 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine import tuning
 from pellucid._utils.arrays import mixed
+from pellucid._utils.threads import ThreadPool
 from pellucid.tree.rounding import choose_threshold
 
 _BITS = 52
@@ -65,29 +66,46 @@ def sample_problem(problem: Problem, max_rows: int) -> Problem:
     values = units / weights.units_per_weight
     are_ones = weights.are_integers and bool((units == 1).all())
     weights = replace(weights, units=units, values=values, are_ones=are_ones)
-    data = problem.data
-    X = data.rows[rows]
-    X = X.tocsc() if sparse.issparse(X) else X
-    sample = Dataset(X, weights, data.pool)
-    labels = problem.labels[rows]
-    return Problem(sample, problem.centers, labels, unit_from_labels=problem.unit_from_labels)
+
+    def sample(data: Dataset) -> Dataset:
+        X = data.rows[rows]
+        return Dataset(X.tocsc() if sparse.issparse(X) else X, weights, data.pool)
+
+    data, space = sample(problem.data), None
+    if problem.space is not problem.data:
+        space = sample(problem.space), problem.space_centers
+    return Problem(
+        data,
+        problem.centers,
+        problem.labels[rows],
+        unit_from_labels=problem.unit_from_labels,
+        space=space,
+        mistake_cost=problem.mistake_cost,
+    )
 
 
 def row_hashes(problem: Problem) -> np.ndarray:
-    """Hash of the values and the label of each row: (n_samples,), uint64.
+    """Hash of the label and of all values of each row, also in the space: (n_samples,), uint64.
 
     Zeros add nothing, so that sparse and dense rows have the same hash.
     """
-    X, found = problem.X, mixed(problem.labels.astype(np.uint64))
+    X, found = problem.space.X, mixed(problem.labels.astype(np.uint64))
+    if problem.space is not problem.data:
+        found = found + _hashes(problem.X, problem.pool)
+    return mixed(found + _hashes(X, problem.pool))
+
+
+def _hashes(X: Any, pool: ThreadPool) -> np.ndarray:
+    """Sum of the hashes of the values of each row."""
 
     def add(block: tuple[int, int]) -> np.ndarray:
-        total = np.zeros(len(found), dtype=np.uint64)
+        total = np.zeros(X.shape[0], dtype=np.uint64)
         for j in range(*block):
             rows, values = _nonzeros(X, j)
             total[rows] += mixed(values.view(np.uint64) ^ mixed(np.array([j], dtype=np.uint64)))
         return total
 
-    return mixed(sum(problem.pool.map(add, problem.pool.blocks(X.shape[1], 1)), found))
+    return np.sum(pool.map(add, pool.blocks(X.shape[1], 1)), axis=0, dtype=np.uint64)
 
 
 def _nonzeros(X: Any, feature: int) -> tuple[np.ndarray, np.ndarray]:
@@ -114,14 +132,15 @@ class LocalSearchData:
         Sum of squares of all rows about the origin, in squared units.
     unit : float
         Unit of the values.
+    mistake_cost : float
+        What a row of weight 1 costs more in a cluster that is not its own, in squared units.
     """
 
     def __init__(self, problem: Problem) -> None:
         from pellucid._core.kernels.local_search import RankedRows
 
         self.problem, weights = problem, problem.weights
-        X = problem.data.rows
-        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        X = _dense_rows(problem.data)
         all_ranks, codes = np.empty(X.shape, dtype=np.uint16), np.empty(X.shape, dtype=np.uint8)
         self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]
 
@@ -133,8 +152,8 @@ class LocalSearchData:
         problem.pool.map(rank_column, range(X.shape[1]))
         # A mean of the rows would depend on their order, and on rows being repeated or weighted.
         # Centers may be far from the rows, so that sums about them would lose digits.
-        ends = np.array([(values[0], values[-1]) for values in self.values]).T
-        self._origin = np.clip(problem.centers.mean(axis=0), *ends)
+        X = X if problem.space is problem.data else _dense_rows(problem.space)
+        self._origin = np.clip(problem.space_centers.mean(axis=0), X.min(axis=0), X.max(axis=0))
         X, weight = X - self._origin, weights.values[:, None]
         self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
         # A row of integer weight w must be the same as w rows, to the bit.
@@ -142,12 +161,14 @@ class LocalSearchData:
         X = np.rint(weight / copies[:, None] * X / self.unit)
         square = np.einsum("ij,ij->i", X, X) * copies / weights.values
         square_unit = _unit((copies * square).sum())
-        statistics = np.empty((X.shape[0], X.shape[1] + 2))
-        statistics[:, :-2] = copies[:, None] * X
-        statistics[:, -2] = weights.units / weights.units_per_weight
-        statistics[:, -1] = copies * np.rint(square / square_unit) * square_unit
+        statistics = np.empty((X.shape[0], X.shape[1] + 3))
+        statistics[:, :-3] = copies[:, None] * X
+        statistics[:, -3] = weights.units / weights.units_per_weight
+        statistics[:, -2] = copies * np.rint(square / square_unit) * square_unit
+        statistics[:, -1] = problem.labels
         self.rows = RankedRows(all_ranks, codes, statistics)
-        self.total_ss = float(statistics[:, -1].sum())
+        self.total_ss = float(statistics[:, -2].sum())
+        self.mistake_cost = problem.mistake_cost / self.unit**2
 
     def cut_value(self, feature: int, rank: int) -> float:
         """A number between the values of a column up to a rank and those above."""
@@ -157,9 +178,23 @@ class LocalSearchData:
         return choose_threshold(float(values[rank]), float(values[rank + 1]), "midpoint")
 
     def with_centers(self, sums: np.ndarray) -> Problem:
-        """The problem of explaining other centers, given as sums of row statistics."""
-        centers, data = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1], self.problem.data
-        return Problem(data, centers, data.nearest(centers))
+        """The problem of explaining other centers, given as sums of row statistics.
+
+        Rows belong to the nearest of them or, if mistakes have a cost, to their clusters.
+        """
+        data, space = self.problem.data, self.problem.space
+        centers = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1]
+        cost = self.problem.mistake_cost
+        labels = self.problem.labels if cost > 0 else space.nearest(centers)
+        if space is data:
+            return Problem(data, centers, labels, mistake_cost=cost)
+        means = np.nan_to_num(data.group_centers(labels.astype(np.intp), len(centers)))
+        return Problem(data, means, labels, space=(space, centers), mistake_cost=cost)
+
+
+def _dense_rows(data: Dataset) -> np.ndarray:
+    rows = data.rows
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
 def _unit(total: float) -> float:
@@ -191,8 +226,8 @@ class Workspace:
     def __init__(self, data: LocalSearchData, n_leaves: int) -> None:
         from pellucid._core.kernels.local_search import N_CODES
 
-        n_rows, n_values = data.rows.statistics.shape
+        n_rows, n_values = data.rows.statistics.shape[0], data.rows.statistics.shape[1] - 1
         self.scratch = np.empty((10, max(n_rows, 2 * n_leaves, 257)), dtype=np.int32)
         self.buffers = np.empty((3, 2 * n_leaves - 1, n_values))
-        self.coarse = np.empty((n_values - 2, N_CODES + 1, 2))
+        self.coarse = np.empty((data.rows.rank.shape[1], N_CODES + 1, 2))
         self.work = 0.0

@@ -33,18 +33,19 @@ class LocalSearchTree(ArrayTree):
     """
 
     def __init__(self, data: LocalSearchData, workspace: Workspace, tree: ThresholdTree) -> None:
-        n_nodes, (n_rows, n_values) = workspace.buffers.shape[1], data.rows.statistics.shape
+        _, n_nodes, n_values = workspace.buffers.shape
+        n_rows = len(data.rows.statistics)
         self.data, self.workspace, n_clusters = data, workspace, data.problem.n_clusters
         self.is_grouped = n_nodes > 2 * n_clusters - 1
         self.n_exact_columns = tuning.N_EXACT_COLUMNS
         self._set_arrays(
-            np.full((9, n_nodes), LEAF, dtype=np.int64),
+            np.full((10, n_nodes), LEAF, dtype=np.int64),
             np.arange(n_rows, dtype=np.int32),
             np.zeros((n_nodes, n_values)),
-            np.zeros((2, n_nodes)),
+            np.zeros((3, n_nodes)),
         )
         arrays, given = self.arrays, slice(tree.node_count)
-        arrays.group[:] = np.arange(n_nodes)
+        arrays.group[:] = arrays.cluster[:] = np.arange(n_nodes)
         if self.is_grouped:
             self.n_exact_columns = tuning.N_EXACT_COLUMNS_OF_GROUPS
             arrays.group[:] = 0
@@ -122,7 +123,12 @@ class LocalSearchTree(ArrayTree):
         """
         from pellucid._core.kernels.local_search import reoptimise
 
-        limits = np.array([self.data.problem.n_clusters, self.n_exact_columns, lowest, goal])
+        if not (self.is_grouped or self.is_leaf(top)):
+            self._match_clusters()
+        mistake_cost = self.data.mistake_cost
+        limits = np.array(
+            [self.data.problem.n_clusters, self.n_exact_columns, lowest, goal, mistake_cost]
+        )
         by_weight, space = self.data.problem.weights.are_integers, self.workspace
         value, work = reoptimise(
             *self.data.rows, *self._blocks, top, limits, by_weight,
@@ -130,6 +136,29 @@ class LocalSearchTree(ArrayTree):
         )  # fmt: skip
         space.work += work
         return value
+
+    def _match_clusters(self) -> None:
+        """Give each leaf the cluster whose rows it has, if mistakes have a cost."""
+        if self.data.mistake_cost == 0:
+            return
+        leaves, arrays, problem = np.array(self.leaves()), self.arrays, self.data.problem
+        k, n_rows = problem.n_clusters, (arrays.end - arrays.begin)[leaves]
+        order = np.argsort(arrays.begin[leaves], kind="stable")
+        place = np.repeat(order, n_rows[order])
+        rows = arrays.rows[: len(place)]
+        weight = self.data.rows.statistics[rows, -3]
+        agreed = np.bincount(place * k + problem.labels[rows], weight, len(leaves) * k)
+        agreed = agreed.reshape(-1, k)
+        at, cluster = linear_sum_assignment(agreed, maximize=True)
+        arrays.cluster[leaves[at]] = cluster
+        arrays.agreed[leaves[at]] = agreed[at, cluster]
+
+    def leaves_by_cluster(self) -> list[int]:
+        """The leaves by cluster if mistakes have a cost, otherwise from left to right."""
+        leaves = self.leaves()
+        if self.data.mistake_cost > 0:
+            leaves.sort(key=lambda leaf: self.arrays.cluster.item(leaf))
+        return leaves
 
     def set_cut(self, node: int, feature: int, rank: int) -> None:
         """Set the cut of a node; `route` is left to the caller."""
@@ -191,8 +220,9 @@ class LocalSearchTree(ArrayTree):
             statistics, space = self.data.rows.statistics, self.workspace
             by_weight = self.data.problem.weights.are_integers
             space.work += fill_gain_bounds(
-                statistics, *self._blocks, by_weight, self._bounds, space.buffers
-            )
+                statistics, *self._blocks, by_weight, self._bounds, space.buffers,
+                self.data.mistake_cost,
+            )  # fmt: skip
         return self._bounds[leaves]
 
     def relabel(self, random: Random) -> int | None:
@@ -201,7 +231,8 @@ class LocalSearchTree(ArrayTree):
         place = _draw(self.gain_bounds([leaf]), random)
         if place is None:
             return None
-        self.arrays.group[leaf], self.arrays.split_gain[leaf] = place[1], -1
+        self.arrays.group[leaf] = place[1]
+        self.route(leaf)
         self.mark_ancestors(leaf)
         return self.parent(leaf)
 
@@ -224,7 +255,7 @@ class LocalSearchTree(ArrayTree):
         """Split a node at a weighted quantile of a column."""
         rows, data = self.node_rows(node), self.data.rows
         ranks = data.rank[rows, feature]
-        ends = np.cumsum(np.bincount(ranks, weights=data.statistics[rows, -2]))
+        ends = np.cumsum(np.bincount(ranks, weights=data.statistics[rows, -3]))
         place = int(np.searchsorted(ends, quantile * ends[-1], "right"))
         self.set_cut(node, feature, min(place, len(ends) - 1))
         self.route(node)

@@ -192,6 +192,7 @@ class MovingRows:
         total, squares = self.total(), np.zeros(len(self.origin))
         (squares_sparse if self.is_sparse else squares_dense)(self._arrays, squares)
         spread = squares - total.sums[0] ** 2 / total.weights[0]
+        spread = spread[: self.problem.n_features]
         # Equal columns must be equal however their rows are stored and added up.
         if (largest := spread.max()) > 0:
             spread = np.rint(spread / largest * 2.0**30)
@@ -221,7 +222,7 @@ class MovingRows:
     @property
     def is_sparse(self) -> bool:
         """Whether rows are read from a CSR matrix."""
-        return sparse.issparse(self.problem.data.rows)
+        return sparse.issparse(self.problem.space.rows)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -236,7 +237,7 @@ class MovingRows:
         """The rows as compiled loops read them."""
         from pellucid._core.kernels.moving_center_split import DenseRows, SparseRows
 
-        X, rows = self.problem.data.rows, self.rows
+        X, rows = self.problem.space.rows, self.rows
         if sparse.issparse(X):
             matrix = X.data, X.indices, X.indptr
             return SparseRows(self.left, self.right, self.weights, rows, *matrix)
@@ -254,9 +255,9 @@ class MovingRows:
     @property
     def n_affordable(self) -> int:
         """How many columns to search within the limits."""
-        limits, n_features = self.limits, len(self.origin)
-        n = max(min(self.size, limits.n_sampled), 1)
-        return min(max(limits.min_features, limits.work // (n * n_features)), n_features)
+        limits, n = self.limits, max(min(self.size, self.limits.n_sampled), 1)
+        n_features = max(limits.min_features, limits.work // (n * len(self.origin)))
+        return min(n_features, self.problem.n_features)
 
 
 def best_moving_cut(

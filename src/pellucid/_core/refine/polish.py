@@ -102,7 +102,7 @@ def _is_about_mean(problem: Problem) -> bool:
 
     Sums about 0 lose digits if the rows are far from 0, relative to their differences.
     """
-    data, (n_samples, n_features) = problem.data, problem.X.shape
+    data, (n_samples, n_features) = problem.space, problem.space.X.shape
     if n_samples * n_features <= tuning.SMALL:
         return True
     one_group = np.zeros(n_samples, dtype=np.intp)
@@ -112,13 +112,21 @@ def _is_about_mean(problem: Problem) -> bool:
 
 def _dense(problem: Problem) -> Problem:
     """The same problem with dense rows, if they fit."""
-    X = problem.X
+    X = problem.space.X
     size = X.shape[0] * X.shape[1]
     if not sparse.issparse(X) or (size > tuning.MAX_DENSE and size > 2 * X.nnz):
         return problem
     rows = X.toarray().astype(np.float64, copy=False)
     data = type(problem.data)(rows, problem.weights, problem.pool)
-    return Problem(data, problem.centers, problem.labels, unit_from_labels=problem.unit_from_labels)
+    is_same, space = problem.space is problem.data, (data, problem.space_centers)
+    return Problem(
+        data if is_same else problem.data,
+        problem.centers,
+        problem.labels,
+        unit_from_labels=problem.unit_from_labels,
+        space=None if is_same else space,
+        mistake_cost=problem.mistake_cost,
+    )
 
 
 def _improve(

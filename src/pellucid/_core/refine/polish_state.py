@@ -43,20 +43,20 @@ class PolishState:
         is_about_mean: bool,
     ) -> None:
         self.tree, self.problem, self.n_leaves, self.limits = tree, problem, n_leaves, limits
-        self.centers = self._means(problem.centers)
+        self.centers = self._means(problem.space_centers)
         if not self.has_rows().all():
             # Reference centers without rows may be so far away that costs would lose all digits.
             ends = (
                 ends.toarray()[0] if sparse.issparse(ends) else ends
-                for ends in (problem.X.min(axis=0), problem.X.max(axis=0))
+                for ends in (problem.space.X.min(axis=0), problem.space.X.max(axis=0))
             )
             self.centers = np.clip(self.centers, *ends)
         self._cost_origin = self.centers.mean(axis=0)
         self.cost_unit = self._least_unit(self.centers)
-        self.costs, _ = problem.data.costs(self.centers, self.cost_unit)
+        self.costs = self._costs_at(np.arange(problem.n_clusters))
         self.cost = self._total_cost()
-        self.origin = np.zeros(problem.n_features)
-        if is_about_mean and not sparse.issparse(problem.X):
+        self.origin = np.zeros(self.centers.shape[1])
+        if is_about_mean and not sparse.issparse(problem.space.X):
             self.origin = np.average(self.centers, axis=0, weights=self.moments().weights)
         # The sum of squares about the origin is the same for all clusterings.
         self._rounding = tuning.ROUNDING * (float(self.cost) + self.moments().between_ss())
@@ -101,13 +101,18 @@ class PolishState:
         if least > self.cost_unit or 16 * least < self.cost_unit:
             self.cost_unit, moved = least, np.arange(len(before))
         if len(moved):
-            costs, _ = self.problem.data.costs(self.centers[moved], unit=self.cost_unit)
-            self.costs[:, moved] = costs
+            self.costs[:, moved] = self._costs_at(moved)
         self.cost = self._total_cost()
+
+    def _costs_at(self, clusters: np.ndarray) -> np.ndarray:
+        costs, _ = self.problem.space.costs(self.centers[clusters], unit=self.cost_unit)
+        self.problem.add_mistakes(costs, clusters, self.cost_unit)
+        return costs
 
     def _least_unit(self, centers: np.ndarray) -> float:
         # Twice the least possible unit, so that it remains valid if the centers move a little.
-        return 2 * self.problem.data.cost_unit(centers, self._cost_origin)
+        unit = self.problem.space.cost_unit(centers, self._cost_origin)
+        return 2 * self.problem.unit_with_mistakes(unit)
 
     def is_cheaper_than(self, other: PolishState) -> bool:
         """Whether the cost is lower by more than rounding can cause."""
@@ -131,7 +136,7 @@ class PolishState:
         place = np.empty(len(self.tree.left), dtype=np.intp)
         place[leaves] = np.arange(len(leaves))
         labels = place[self.tree.leaf]
-        means = group_means(p.X, labels, p.weights.values, len(leaves), p.pool)
+        means = group_means(p.space.X, labels, p.weights.values, len(leaves), p.pool)
         return self._moments(np.nan_to_num(means), labels, len(leaves))
 
     def _moments(self, means: np.ndarray, labels: np.ndarray, n_groups: int) -> Moments:
@@ -150,7 +155,7 @@ class PolishState:
     def _means(self, default: np.ndarray) -> np.ndarray:
         """Means of the clusters; `default` for clusters without rows."""
         p = self.problem
-        means = group_means(p.X, self.tree.labels(), p.weights.values, p.n_clusters, p.pool)
+        means = group_means(p.space.X, self.tree.labels(), p.weights.values, p.n_clusters, p.pool)
         return np.where(np.isnan(means), default, means)
 
 

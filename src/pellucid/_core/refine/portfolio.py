@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,14 +42,9 @@ class Portfolio:
     threshold_style: ThresholdStyle
     only_cost: bool
 
-    def best(
-        self, rank: Callable[[Polished], tuple[Any, ...]], progress: Progress
-    ) -> Polished | None:
-        """The improved tree of lowest rank within the limits; ties go to the first.
-
-        Each tree that is grown is a step of the progress.
-        """
-        starts, candidates = list(self._starts(progress)), list[Polished]()
+    def candidates(self, starts: list[StartTree]) -> list[Polished]:
+        """Improved trees within the limits."""
+        candidates = list[Polished]()
         if self.only_cost:
             found, starts = self._search(starts), sorted(starts, key=self._rank)
             if found is not None:
@@ -60,7 +55,7 @@ class Portfolio:
             else:  # the search does not start from a tree in which a cluster has no rows
                 starts = [start for start in starts[:1] if self._is_cheaper(start, candidates)]
         candidates += (polished for start in starts for polished in self._polish(start.tree))
-        return min(candidates, key=rank, default=None)
+        return candidates
 
     def _is_cheaper(self, start: StartTree, found: list[Polished]) -> bool:
         """Whether a start tree is within the limits and cheaper than all trees that were found."""
@@ -74,7 +69,13 @@ class Portfolio:
         """How many trees are grown."""
         n_criteria = 1 if self.budget.beam is None else 3 - self._searches_all_rows
         extra = len(tuning.LIMITED_PENALTIES + tuning.SHALLOW_PENALTIES) * self.limits.limits_depth
-        return n_criteria * (1 + self._uses_beam) + extra + self._uses_cart
+        n_plain = (1 + len(self._penalties)) * (self.problem.mistake_cost > 0)
+        return n_criteria * (1 + self._uses_beam) + n_plain + extra + self._uses_cart
+
+    @property
+    def _penalties(self) -> list[float]:
+        """Depth penalties of the induced cost."""
+        return [self.depth_penalty] if self.budget.beam is None else [self.depth_penalty, 0.0]
 
     @property
     def _has_more_leaves(self) -> bool:
@@ -126,13 +127,19 @@ class Portfolio:
 
     def _rank(self, start: StartTree) -> tuple[bool, float]:
         """Whether a tree exceeds the limits, and its rounded k-means cost."""
-        data, labels = self.problem.data, start.tree.cluster[start.leaf]
+        data, labels = self.problem.space, start.tree.cluster[start.leaf]
         centers = data.group_centers(labels, self.problem.n_clusters)
         cost = data.cost(labels, np.nan_to_num(centers))
+        if self.problem.mistake_cost > 0:
+            weight = self.problem.weights.total
+            cost += self.problem.mistake_cost * weight * (1 - agreement(start, self.problem))
         return not self.limits.allows(start.tree), rounded_cost(cost)
 
-    def _starts(self, progress: Progress) -> Iterator[StartTree]:
-        """Different trees, with all leaves that the limits allow if they are of use."""
+    def starts(self, progress: Progress) -> Iterator[StartTree]:
+        """Different trees, with all leaves that the limits allow if they are of use.
+
+        Each tree that is grown is a step of the progress.
+        """
         seen: list[ThresholdTree] = []
         for growth in self._growths():
             start = self._expand(growth)
@@ -145,17 +152,23 @@ class Portfolio:
         """Trees with one leaf per cluster, by several criteria and searches; and CART."""
         problem, budget, style = self.problem, self.budget, self.threshold_style
         silent = Progress("", 1, 0)
-        criteria: list[Any] = [InducedCost(problem, self.depth_penalty)]
+        criteria: list[Any] = [InducedCost(problem, penalty) for penalty in self._penalties]
         searches: list[Any] = ["greedy"]
-        if budget.beam is not None:
-            criteria.append(InducedCost(problem, 0.0))
-            if not self._searches_all_rows:  # where it does, trees of IMM are not better starts
-                criteria.append(Mistakes(problem))
+        # Where the search uses all rows, trees of IMM are not better starts.
+        if budget.beam is not None and not self._searches_all_rows:
+            criteria.append(Mistakes(problem))
         if self._uses_beam:
             searches.append(budget.beam)
         for search in searches:
             for criterion in criteria:
                 yield grow(criterion, search, style, silent)
+        if problem.mistake_cost > 0:
+            plain = problem.with_mistake_cost(0.0)
+            for criterion in [
+                Mistakes(plain),
+                *(InducedCost(plain, penalty) for penalty in self._penalties),
+            ]:
+                yield grow(criterion, "greedy", style, silent)
         if self._uses_cart:
             growth = grow_cart(problem, self.limits.n_leaves, style, silent, 0)
             clusters = {growth.builder.nodes[leaf].cluster for leaf in growth.leaves}
@@ -197,6 +210,12 @@ class Portfolio:
             if self.limits.allows(polished.tree):
                 yield polished
                 return
+
+
+def agreement(found: StartTree | Polished, problem: Problem) -> float:
+    """Share of the weight that is in its own cluster."""
+    kept = np.flatnonzero(found.tree.cluster[found.leaf] == problem.labels)
+    return problem.weights.total_of(kept) / problem.weights.total
 
 
 def rounded_cost(cost: float) -> float:

@@ -297,7 +297,7 @@ def _large_cases() -> Iterator[Case]:
         (_method(p.ExGreedy), {"polish": True, "style": "data"}),
         (_method(p.SpEx), {"reference": "labels"}),
         (_method(p.RandomThresholds), {}),
-        (_method(p.ExplainableKMeans, effort="fast"), {}),
+        (_cheapest({}, effort="fast"), {}),
         (_method(CARTExplainer, n_leaves="2k"), {}),
         (_method(KDTreeExplainer, n_leaves="2k"), {}),
     ]

@@ -436,7 +436,8 @@ class ExplainableKMeans(BaseThresholdTree):
                 continue
             # Rows keep their own clusters, and each cluster has the center that most of them have.
             table = np.zeros((k, k))
-            np.add.at(table, (other.labels, problem.labels), problem.weights.units)
+            own = problem.labels.astype(np.intp)
+            np.add.at(table, (other.labels, own), problem.weights.units)
             centers = other.centers[np.argsort(match_clusters(table))]
             yield Problem(data, centers, problem.labels, mistake_cost=problem.mistake_cost)
 

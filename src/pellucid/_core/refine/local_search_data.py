@@ -105,7 +105,8 @@ def _hashes(X: Any, pool: ThreadPool) -> np.ndarray:
             total[rows] += mixed(values.view(np.uint64) ^ mixed(np.array([j], dtype=np.uint64)))
         return total
 
-    return np.sum(pool.map(add, pool.blocks(X.shape[1], 1)), axis=0, dtype=np.uint64)
+    parts = np.array(pool.map(add, pool.blocks(X.shape[1], 1)))
+    return np.asarray(parts.sum(axis=0, dtype=np.uint64))
 
 
 def _nonzeros(X: Any, feature: int) -> tuple[np.ndarray, np.ndarray]:

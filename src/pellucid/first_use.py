@@ -158,6 +158,10 @@ def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
     distances = np.abs(X[:, :1] - X[:, 0])
     yield lambda: xclusters.KMedoids(_N_CLUSTERS, metric="precomputed").fit(distances)
     yield lambda: pairwise(X, "dtw")
+    for n_labels, max_depth in ((2, 1), (3, 2), (3, 3)):
+        labels = np.arange(_N_ROWS) % n_labels
+        tree = cluster.ExplainableKMeans(max_depth=max_depth)
+        yield partial(_fit_and_predict, tree, X, y=labels)
 
 
 def fits_of_scans() -> Iterator[Callable[[], Any]]:

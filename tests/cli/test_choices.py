@@ -140,7 +140,9 @@ def test_labels_are_followed_unless_another_method_is_asked_for(file):
     )
     table.with_columns(group=group).write_csv(file)
     followed = run("explain", file, "--labels", "group")
-    assert "tree by SpEx, which uses only the labels (--method to change)" in followed.stderr
+    assert (
+        "tree by ExplainableKMeans, which keeps the labels as closely as it can" in followed.stderr
+    )
     assert measures(file, "--labels", "group")["agreement"] == 1.0
     asked = run("explain", file, "--labels", "group", "--method", "exshallow")
     assert asked.exit_code == 0

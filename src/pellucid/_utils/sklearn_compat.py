@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
@@ -26,8 +27,14 @@ __all__ = [
     "decision_tree_classifier",
     "input_columns",
     "openmp_threads",
+    "take_rows",
     "validate_parameters",
 ]
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, a sparse matrix or a data frame."""
+    return _safe_indexing(X, rows)
 
 
 def openmp_threads() -> int:

@@ -14,12 +14,13 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import impure_rules_allowed
 from pellucid._utils.progress import Interrupt, Progress, only
+from pellucid._utils.sklearn_compat import take_rows
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.explanation.explanation import Explanation
@@ -342,7 +343,7 @@ class _Refits:
             y = labels if self.model._has_labels else None
             fixed = _fixed(labels, self.model.reference_centers_)
             refit.set_params(reference=fixed if y is None else None)
-        return refit.fit(_safe_indexing(self.rows, rows), y, sample_weight=weight)
+        return refit.fit(take_rows(self.rows, rows), y, sample_weight=weight)
 
     def summarize(
         self, draws: list[_Draw], fraction: Any, reference: Any, table: Restated

@@ -333,12 +333,10 @@ def _exact_cost(case, model):
 def _cost_of_mistakes(case, model, tree):
     """What the faithfulness of a model adds to the cost of a tree."""
     own = positions(model.reference_labels_, model.cluster_names_)
-    weight = Exact(np.where(own < 0, 0.0, case.weights))
-    both = Exact(np.concatenate([case.X, model.reference_centers_]))
-    apart = both.values[: len(own)] - both.values[len(own) :][own]
-    cost = (weight.values * (apart**2).sum(axis=1)).sum() * weight.unit * both.unit**2
-    moved = weight.values[tree.tree_.cluster[route(tree.tree_, case.X)] != own].sum()
-    return Fraction(model.faithfulness_) * cost * Fraction(moved, weight.values.sum())
+    weight = Exact(np.where(own < 0, 0.0, case.weights)).values
+    moved = weight[tree.tree_.cluster[route(tree.tree_, case.X)] != own].sum()
+    cost = partition_cost(case.X, own, case.weights, 2)
+    return Fraction(model.faithfulness_) * cost * Fraction(moved, weight.sum())
 
 
 def _exceeds_limits(model, start):

@@ -183,9 +183,8 @@ class Problem:
 
     @property
     def reference_cost(self) -> float:
-        """Cost of the rows at the centers of their own clusters, an exact sum of integers."""
-        own = np.take_along_axis(self.costs, self.labels[:, None].astype(np.intp), axis=1)
-        return float(own.sum()) * self.cost_unit
+        """Cost of the own clusters at their means, an exact sum of integers."""
+        return float(self.own_cost(self.labels)) * self.cost_unit
 
     def keeping_columns(self) -> Problem:
         """The same problem for a search that reads the same columns repeatedly.

@@ -209,3 +209,11 @@ def test_weights_count_in_the_agreement(blobs, centers):
     for name in ("feature", "threshold", "cluster", "weighted_n_node_samples"):
         np.testing.assert_array_equal(getattr(weighted.tree_, name), getattr(repeated.tree_, name))
     assert weighted.mistakes_ == repeated.mistakes_
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
+def test_mistakes_cost_as_much_with_far_centers(store):
+    X = 2.0**53 + 2 * np.random.default_rng(0).integers(0, 50, (15, 3))
+    centers = X[0] * np.array([[0.8], [1.1]])
+    model = ExplainableKMeans(reference=centers, effort="fast", faithfulness=5).fit(store(X))
+    assert model.mistakes_ == 0

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExShallow, scan
+from pellucid._utils.estimators import is_background
 from pellucid.tree.measures import conditions_per_leaf
 
 from .exact import Exact, nearest_shares, partition_cost, to_float
@@ -86,7 +87,7 @@ def positions(labels, names) -> np.ndarray:
 
 def _check_reference(case, model, reference):
     if case.y is not None:
-        drops = case.reference == "labels" and model.noise == "drop"
+        drops = case.reference == "labels" and is_background(model.noise)
         kept = case.y != -1 if drops else np.ones(len(case.y), dtype=bool)
         same = np.array_equal(model.reference_labels_[kept], np.asarray(case.y)[kept])
         require(same and (reference[~kept] < 0).all(), "reference_labels_ differ from y")

@@ -336,8 +336,9 @@ class ExplainableKMeans(BaseThresholdTree):
 
         Of the values that are tried, the first whose best tree keeps as many rows as other methods.
         """
-        self.n_trees_tried_, rank = 0, self._ranking(_reference_cost(problem))
-        mean = problem.reference_cost / problem.weights.total
+        reference_cost = _reference_cost(problem)
+        self.n_trees_tried_, rank = 0, self._ranking(reference_cost)
+        mean = rounded_cost(reference_cost) / problem.weights.total
         is_auto = isinstance(self.faithfulness, str)
         for faithfulness in AUTO_FAITHFULNESS if is_auto else [float(self.faithfulness)]:
             posed, found, kept = problem.with_mistake_cost(faithfulness * mean), [], 0.0
@@ -373,8 +374,9 @@ class ExplainableKMeans(BaseThresholdTree):
         further = (self._n_references() - 1) * self._portfolios(problem, False)
         return sum(portfolio.n_trees for portfolio in self._portfolios(problem, True) + further)
 
-    def _ranking(self, yardstick: float) -> Callable[[Any], tuple[float, float]]:
+    def _ranking(self, reference_cost: float) -> Callable[[Any], tuple[float, float]]:
         """The order of trees by cost and size, given the cost of the reference."""
+        yardstick = reference_cost or 1.0
 
         def rank(polished: Any) -> tuple[float, float]:
             size = weighted_average_explanation_size(polished.tree)
@@ -403,7 +405,8 @@ class ExplainableKMeans(BaseThresholdTree):
         statistics = problem.map(RowStatisticsTask())
         small = _sample_of_scan(problem, statistics.n_rows)
         found = self._search(small)
-        ranked, yardstick = [polished.tree for polished in found], _reference_cost(small)
+        ranked = [polished.tree for polished in found]
+        yardstick = _reference_cost(small) or 1.0
         values = evaluate_trees(problem, ranked, statistics)
         whole = yardstick * (values[0].tree.weighted_n_node_samples[0] / small.weights.total)
 
@@ -463,9 +466,12 @@ def _sample_of_scan(problem: Any, n_rows: int | None = None) -> Problem:
 
 
 def _reference_cost(problem: Problem) -> float:
-    """Cost of the reference's clusters; 1 where it is 0, so that it can be divided by."""
+    """Cost of the reference's clusters at their means.
+
+    It does not depend on the reference centers, which may be far from all rows.
+    """
     from pellucid._core.data.moments import means_and_costs
 
     labels, weight = problem.labels.astype(np.intp), problem.weights.values
     costs = means_and_costs(problem.X, labels, labels, weight, problem.centers, problem.pool)
-    return costs[0][1] or 1.0
+    return costs[0][1]

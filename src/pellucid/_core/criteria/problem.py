@@ -181,11 +181,6 @@ class Problem:
             other.__dict__.pop(name, None)
         return other
 
-    @property
-    def reference_cost(self) -> float:
-        """Cost of the own clusters at their means, an exact sum of integers."""
-        return float(self.own_cost(self.labels)) * self.cost_unit
-
     def keeping_columns(self) -> Problem:
         """The same problem for a search that reads the same columns repeatedly.
 

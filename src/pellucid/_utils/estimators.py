@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 from weakref import WeakKeyDictionary, ref
 
@@ -34,11 +34,11 @@ def is_background(noise: str) -> bool:
     return noise in ("background", "drop")
 
 
-_Class = TypeVar("_Class", bound=type)
+_Documented = TypeVar("_Documented", bound=Callable[..., Any])
 
 
-def fill_docstring(cls: _Class, parts: Mapping[str, str]) -> _Class:
-    """Replace ``{name}`` in the docstring of a class by the part with this name.
+def fill_docstring(cls: _Documented, parts: Mapping[str, str]) -> _Documented:
+    """Replace ``{name}`` in the docstring of a class or function by the part with this name.
 
     The lines of the parts, except the first, are indented as in the body of a class. The docstring
     is then without indentation, as Python 3.13 stores it.
@@ -50,6 +50,40 @@ def fill_docstring(cls: _Class, parts: Mapping[str, str]) -> _Class:
         cls.__doc__ = filled
     return cls
 
+
+def documented(function: _Documented) -> _Documented:
+    """Fill the parameters that exports and plots share in the docstring of a function."""
+    return fill_docstring(function, _PARTS)
+
+
+_PARTS = {
+    "model": """model : fitted estimator, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.""",
+    "any_model": """model : fitted estimator, Explanation, ThresholdTree or RegionList
+        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
+        ellipses, with stumps or constants as base classifiers.""",
+    "feature_names": """feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.""",
+    "level_rows": """model : fitted EOPClassifier or ATEOPClassifier
+        A fitted EOP classifier.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to show: those of the training, or others.
+    y : array-like of shape (n_samples,)
+        Their classes.""",
+    "level": """level : int, default=0
+        Number of the level, from 0.""",
+    "measure": """measure : {"waes", "wad", "n_leaves"}, default="waes"
+        The length that is drawn along the x axis.
+    reference : str, default="reference"
+        Name of the explained clustering, such as "k-means".""",
+    "ax": """ax : matplotlib Axes, optional
+        Where to draw; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes of the plot.""",
+}
 
 _DATA: WeakKeyDictionary[Any, dict[str, ref]] = WeakKeyDictionary()
 """Weak references to the data of fits, by model.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from pellucid._utils.estimators import documented
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import Rule, label_text, names_of_columns, percent, split_condition
-from pellucid.plotting.style import cluster_color, text_color
+from pellucid.explanation.rules import label_text, names_of_columns, split_condition
+from pellucid.plotting.style import cluster_color, leaf_figures, text_color
 from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
 
@@ -20,15 +19,14 @@ _PLAIN_CHARACTERS = frozenset(" .,:%()≤≥≠>=_-+/")
 _MARKDOWN = re.compile(r"^[-+]|(?<=\d)\.(?= )|(?<!\w)_|_(?!\w)")
 
 
+@documented
 def export_text(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     """Export the tree of a fitted estimator, or a tree, as text.
 
     Parameters
     ----------
-    model : fitted estimator of this package, or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {model}
+    {feature_names}
 
     Returns
     -------
@@ -86,15 +84,14 @@ def _text(condition: Condition) -> str:
     return f"{name}{after}"
 
 
+@documented
 def to_dot(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     r"""Export a model as a Graphviz graph (render it with ``dot -Tsvg``).
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {model}
+    {feature_names}
 
     Returns
     -------
@@ -115,20 +112,20 @@ def to_dot(model: Any, *, feature_names: ColumnNames | None = None) -> str:
         2 [label="cluster 1\n1 row (33.3%), 100% pure", fillcolor="#E69F00", ...];
     }
     """
-    nodes = _read_nodes(Explanation.of(model, feature_names=feature_names))
     lines = [
         'node [shape=box, style="rounded,filled", fillcolor="#FFFFFF", fontname="Helvetica"];',
         'edge [fontname="Helvetica"];',
     ]
-    for number, node in enumerate(nodes):
-        if isinstance(node, _Leaf):
-            figures = f"\\n{_escape_dot(node.figures)}" if node.figures else ""
-            colors = f'fillcolor="{node.color}", fontcolor="{node.text_color}"'
-            lines.append(f'{number} [label="{_escape_dot(node.title)}{figures}", {colors}];')
-            continue
-        lines.append(f'{number} [label="{_escape_dot(node.text)}"];')
-        for child, answer in zip((node.left, node.right), node.answers):
-            lines.append(f'{number} -> {child} [label="{answer}"];')
+
+    def leaf(node: int, texts: list[str], color: str) -> list[str]:
+        label, ink = "\\n".join(map(_escape_dot, texts)), text_color(color)
+        return [f'{node} [label="{label}", fillcolor="{color}", fontcolor="{ink}"];']
+
+    def split(node: int, text: str, edges: list[tuple[int, str]]) -> list[str]:
+        arrows = [f'{node} -> {child} [label="{answer}"];' for child, answer in edges]
+        return [f'{node} [label="{_escape_dot(text)}"];', *arrows]
+
+    lines += _node_lines(Explanation.of(model, feature_names=feature_names), leaf, split)
     return "\n    ".join(["digraph tree {", *lines]) + "\n}"
 
 
@@ -141,6 +138,7 @@ def _escape_dot(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
+@documented
 def to_mermaid(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     """Export a model as a Mermaid flowchart.
 
@@ -148,10 +146,8 @@ def to_mermaid(model: Any, *, feature_names: ColumnNames | None = None) -> str:
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {model}
+    {feature_names}
 
     Returns
     -------
@@ -171,17 +167,16 @@ def to_mermaid(model: Any, *, feature_names: ColumnNames | None = None) -> str:
         n2("cluster 1<br>1 row (33.3%), 100% pure")
         style n2 fill:#E69F00,stroke:none,color:#000000
     """
-    nodes = _read_nodes(Explanation.of(model, feature_names=feature_names))
-    lines = []
-    for number, node in enumerate(nodes):
-        if isinstance(node, _Leaf):
-            figures = f"<br>{_escape_mermaid(node.figures)}" if node.figures else ""
-            lines.append(f'n{number}("{_escape_mermaid(node.title)}{figures}")')
-            lines.append(f"style n{number} fill:{node.color},stroke:none,color:{node.text_color}")
-            continue
-        lines.append(f'n{number}["{_escape_mermaid(node.text)}"]')
-        for child, answer in zip((node.left, node.right), node.answers):
-            lines.append(f"n{number} -- {answer} --> n{child}")
+
+    def leaf(node: int, texts: list[str], color: str) -> list[str]:
+        style = f"style n{node} fill:{color},stroke:none,color:{text_color(color)}"
+        return [f'n{node}("{"<br>".join(map(_escape_mermaid, texts))}")', style]
+
+    def split(node: int, text: str, edges: list[tuple[int, str]]) -> list[str]:
+        arrows = [f"n{node} -- {answer} --> n{child}" for child, answer in edges]
+        return [f'n{node}["{_escape_mermaid(text)}"]', *arrows]
+
+    lines = _node_lines(Explanation.of(model, feature_names=feature_names), leaf, split)
     return "\n    ".join(["flowchart TD", *lines])
 
 
@@ -196,50 +191,31 @@ def _escape_mermaid(text: str) -> str:
     return _MARKDOWN.sub(lambda match: f"#{ord(match[0])};", escaped)
 
 
-@dataclass(frozen=True)
-class _InnerNode:
-    """Texts of an inner node."""
+def _node_lines(
+    explanation: Explanation,
+    leaf: Callable[[int, list[str], str], list[str]],
+    split: Callable[[int, str, list[tuple[int, str]]], list[str]],
+) -> list[str]:
+    """The lines of all nodes, in the order of their numbers.
 
-    text: str
-    left: int
-    right: int
-    answers: tuple[str, str]
-    """Labels of the edges to the left and to the right child."""
-
-
-@dataclass(frozen=True)
-class _Leaf:
-    """Texts and colors of a leaf."""
-
-    title: str
-    figures: str
-    """Rows, share and purity; empty for a tree without training rows."""
-    color: str
-    text_color: str
-
-
-def _read_nodes(explanation: Explanation) -> list[_InnerNode | _Leaf]:
-    """Texts of all nodes, in the order of their numbers."""
-    tree = explanation.tree_
+    `leaf` takes the texts and the color of a leaf, `split` a question and, for each child, its
+    number and the answer that leads to it.
+    """
+    tree, names = explanation.tree_, explanation.tree_columns_
     rules = {rule.leaf: rule for rule in explanation._leaf_rules}
-    nodes: list[_InnerNode | _Leaf] = []
+    lines: list[str] = []
     for node in range(tree.node_count):
         if node in rules:
-            color = cluster_color(int(tree.cluster[node]))
-            title = f"cluster {label_text(rules[node].cluster)}"
-            figures = _figures(rules[node]) if tree.n_node_samples[0] > 0 else ""
-            nodes.append(_Leaf(title, figures, color, text_color(color)))
+            texts = [f"cluster {label_text(rules[node].cluster)}"]
+            if tree.n_node_samples[0] > 0:
+                rows, share, *purity = leaf_figures(rules[node])
+                texts.append(", ".join([f"{rows} ({share})", *purity]))
+            lines += leaf(node, texts, cluster_color(int(tree.cluster[node])))
             continue
-        names, formats = explanation.tree_columns_, explanation.formats_
         is_category = isinstance(names[tree.feature[node]], Indicator)
         # The question is the condition of the right child for a category, else of the left one.
-        question = split_condition(tree, node, not is_category, names, formats)
-        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        question = split_condition(tree, node, not is_category, names, explanation.formats_)
+        children = int(tree.children_left[node]), int(tree.children_right[node])
         answers = ("no", "yes") if is_category else ("yes", "no")
-        nodes.append(_InnerNode(str(question), left, right, answers))
-    return nodes
-
-
-def _figures(rule: Rule) -> str:
-    rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'} ({percent(rule.share)})"
-    return rows if np.isnan(rule.purity) else f"{rows}, {percent(rule.purity)} pure"
+        lines += split(node, str(question), list(zip(children, answers)))
+    return lines

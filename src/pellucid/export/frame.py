@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.estimators import FrameKind
+from pellucid._utils.estimators import FrameKind, documented
 from pellucid._utils.imports import import_optional
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import NOWHERE, RegionList
@@ -19,6 +19,7 @@ from pellucid.tables.encoding import ColumnNames, Indicator
 KINDS = ("pandas", "polars", "dict")
 
 
+@documented
 def to_frame(
     model: Any, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
 ) -> Any:
@@ -33,8 +34,7 @@ def to_frame(
         Type of the result; a dictionary holds one array per column. The default is a pandas
         data frame if pandas is already imported, else a polars one if polars is installed,
         else a pandas one if pandas is installed, else a dictionary.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {feature_names}
 
     Returns
     -------

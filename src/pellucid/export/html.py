@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import NOT_EXPLAINED, ClusterRule, label_text, percent
 from pellucid.export.flowcharts import export_text
@@ -48,6 +49,7 @@ _STYLE = """<style>
 </style>"""
 
 
+@documented
 def to_html(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     """Export a model as an HTML table of its rules, with the tree as text to unfold.
 
@@ -56,10 +58,8 @@ def to_html(model: Any, *, feature_names: ColumnNames | None = None) -> str:
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {model}
+    {feature_names}
 
     Returns
     -------

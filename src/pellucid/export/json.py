@@ -1,70 +1,9 @@
 """Export to JSON and import from it; the model is restored bit for bit.
 
-The schema of a tree, version 1, is one object:
-
-``format``, ``version``
-    ``"pellucid.explanation"`` and 1.
-``made_by``
-    The version of the package that wrote it, for information only.
-``method``
-    The estimator that made the tree, or null.
-``n_columns``, ``columns``
-    How many columns the data have, and their names, or null if they have none.
-``features``
-    The features of the tree: null if they are the columns themselves; otherwise a list with a
-    name per numeric feature and ``{"column": name, "is": value}`` per indicator of a category.
-    The value is null if the category is "missing". Older files have a key ``"otherwise"`` where a
-    column has two categories, which are then both in the list.
-``fill``
-    The value that replaces a missing one, by column; null if there is none.
-``clusters``
-    Labels of the clusters: all strings, all integers, all numbers or all booleans.
-``nodes``
-    The nodes in preorder. An inner node is ``{"feature", "threshold", "left", "right", "rows",
-    "weight"}``: a row goes to ``nodes[left]`` if its value is at most the threshold. A leaf is
-    ``{"cluster", "purity", "rows", "weight"}``, the cluster being a position in ``clusters``, and
-    ``"noise"`` the number of rows of noise in it, if there are any.
-
-These keys are written only if there is something to write:
-
-``categories``
-    All known categories by column, in order; null stands for missing values.
-``formats``
-    How the values of numeric columns are written, by column: an object with the key ``"kind"``
-    (number, integer, year, date or datetime) and the optional keys ``"prefix"``, ``"suffix"``,
-    ``"values"`` (all integers of a column that has few) and ``"date_format"``. Thresholds and
-    replacements of dates are days since 1970-01-01.
-``reading``
-    How the table was read from a file: any object of at most 100,000 characters.
-
-The schema of regions, version 1, is one object of the format ``"pellucid.regions"``. It has these
-keys except for ``method`` and ``nodes``, and
-
-``default``
-    Position in ``clusters`` of the cluster of rows in no region, or null if they have none.
-``rows``
-    Weight (without weights, number) of all training rows.
-``levels``
-    The levels in the order in which they are tried. A level is ``{"features", "stump", "shape",
-    "regions"}``. ``features`` are positions in the features. ``stump`` is ``{"feature",
-    "threshold", "at_most", "above"}``: a row in a region belongs to the cluster ``at_most`` if
-    its value of the feature, a position in ``features`` of the level, is at most the threshold,
-    else to ``above``. ``shape`` is ``"box"``, ``"polyhedron"`` or ``"ellipse"``.
-``regions``
-    The regions of a level. A box is ``{"above", "at_most"}``, one number or null per feature,
-    with ``above < x <= at_most``. A polyhedron is ``{"vertices", "facets"}``: a row is inside if
-    ``normal · x + offset <= tolerance`` for each facet, a list of the normal and the offset. The
-    tolerance is 1e-12 + 1e-9 times the largest absolute value of ``normal · v`` over the vertices
-    v. An ellipse is ``{"center", "matrix"}``: a row is inside if ``(x - center)ᵀ · matrix ·
-    (x - center) <= 1``. Each region has ``"counts"``: lists ``[answer, true cluster, weight]`` of
-    the training rows in it.
-
-Numbers are the shortest decimals that read back as the same float64.
-
-``explanation.schema.json`` and ``regions.schema.json`` next to this module state the same as JSON
-Schemas; a document is checked against one of them first. A model that is read has at most 64 MiB
-of text (``max_bytes``), 10⁶ columns, 10⁵ clusters and 5·10⁶ splits on the paths to its leaves, so
-that reading ends within seconds.
+``explanation.schema.json`` and ``regions.schema.json`` next to this module are the schemas, which
+the page on exports describes. A document is checked against one of them first. A model that is read
+has at most 64 MiB of text (``max_bytes``), 10⁶ columns, 10⁵ clusters and 5·10⁶ splits on the paths
+to its leaves, so that reading ends within seconds.
 """
 
 from __future__ import annotations
@@ -77,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid._utils.texts import one_line
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
@@ -99,16 +39,14 @@ _MOST_DIGITS = 400
 """Digits of an integer; a float64 has at most 309 before the point."""
 
 
+@documented
 def to_dict(model: Any, *, feature_names: ColumnNames | None = None) -> dict[str, Any]:
     """Export a model as dictionaries, lists, strings and numbers, in the form of `to_json`.
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
-        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
-        ellipses, with stumps or constants as base classifiers.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {any_model}
+    {feature_names}
 
     Returns
     -------
@@ -127,6 +65,7 @@ def to_dict(model: Any, *, feature_names: ColumnNames | None = None) -> dict[str
     return _regions(found) if isinstance(found, RegionList) else _explanation(found)
 
 
+@documented
 def to_json(
     model: Any, *, feature_names: ColumnNames | None = None, indent: int | None = None
 ) -> str:
@@ -134,18 +73,15 @@ def to_json(
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
-        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
-        ellipses, with stumps or constants as base classifiers.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {any_model}
+    {feature_names}
     indent : int, optional
         Number of spaces to indent by; by default everything is on one line.
 
     Returns
     -------
     str
-        To be written as UTF-8. The docstring of :mod:`pellucid.export.json` states the schema.
+        To be written as UTF-8. The page on exports describes the format.
 
     Examples
     --------

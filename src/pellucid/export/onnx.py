@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.estimators import FloatType
+from pellucid._utils.estimators import FloatType, documented
 from pellucid._utils.imports import import_optional
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
@@ -24,6 +24,7 @@ _IR_VERSION = 8
 """Versions that runtimes of 2022 and later read; doubles in trees came with ai.onnx.ml 3."""
 
 
+@documented
 def to_onnx(
     model: Any,
     X: Any = None,
@@ -42,16 +43,14 @@ def to_onnx(
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    {model}
     X : data frame, array-like or sparse matrix, optional
         Rows whose clusters must not change with ``dtype="float32"``; usually the training rows.
     dtype : {"float64", "float32"}, default="float64"
         Type of the numeric inputs. Double precision gives the clusters of `predict` for all rows.
         Single precision rounds the inputs; thresholds are then chosen so that every row of `X`
         keeps its cluster after rounding.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {feature_names}
 
     Returns
     -------

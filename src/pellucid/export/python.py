@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
 from pellucid.export._values import exported, plain_category, plain_labels
@@ -20,6 +21,7 @@ _USED_NAMES = ("ValueError", "bool", "dict", "float", "int", "isinstance", "str"
 """Builtins that the function uses."""
 
 
+@documented
 def to_python(
     model: Any, *, name: str = "cluster_of", feature_names: ColumnNames | None = None
 ) -> str:
@@ -36,13 +38,10 @@ def to_python(
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
-        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
-        ellipses, with stumps or constants as base classifiers.
+    {any_model}
     name : str, default="cluster_of"
         Name of the function.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {feature_names}
 
     Returns
     -------

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid._utils.estimators import FloatType
+from pellucid._utils.estimators import FloatType, documented
 from pellucid._utils.sklearn_compat import decision_tree_classifier
 from pellucid.explanation.explanation import Explanation
 from pellucid.tables.encoding import ColumnNames
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
 
+@documented
 def to_sklearn(
     model: Any,
     X: Any = None,
@@ -39,14 +40,12 @@ def to_sklearn(
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    {model}
     X : data frame, array-like or sparse matrix, optional
         Rows that must keep their cluster; usually the training rows.
     dtype : {"float64", "float32"}, default="float64"
         Type of the values that the classifier will be given, see Notes. Not used if `X` is given.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {feature_names}
 
     Returns
     -------
@@ -127,6 +126,7 @@ def to_sklearn(
     return classifier
 
 
+@documented
 def from_sklearn(
     classifier: DecisionTreeClassifier,
     X: Any = None,
@@ -143,8 +143,7 @@ def from_sklearn(
     X : data frame, array-like or sparse matrix, optional
         Rows that must keep their class; usually the training rows. With it, thresholds are chosen
         between the values of these rows, so that rules have few digits.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {feature_names}
     threshold_style : {"round", "midpoint", "data"}, default="round"
         Which of the thresholds that split `X` alike to use: the one with the fewest significant
         digits, the middle, or the largest value that goes left. Not used without `X`.

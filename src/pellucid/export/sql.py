@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.estimators import SQLDialect
+from pellucid._utils.estimators import SQLDialect, documented
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
@@ -19,6 +19,7 @@ from pellucid.regions.levels import ListLevel
 from pellucid.tables.encoding import ColumnNames, Indicator
 
 
+@documented
 def to_sql(
     model: Any,
     *,
@@ -36,9 +37,7 @@ def to_sql(
 
     Parameters
     ----------
-    model : fitted estimator of this package, Explanation, ThresholdTree or RegionList
-        A fitted model, an :class:`~pellucid.Explanation`, a tree, or regions: boxes, polyhedra or
-        ellipses, with stumps or constants as base classifiers.
+    {any_model}
     dialect : {"standard", "bigquery", "duckdb", "mssql", "mysql", "postgres", "snowflake", \
             "spark", "sqlite"}, default="standard"
         The database that will run the query.
@@ -47,8 +46,7 @@ def to_sql(
         A sequence is a qualified name, such as ``("schema", "table")``.
     column : str, default="cluster"
         Name of the cluster column in the query.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns of a tree; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {feature_names}
 
     Returns
     -------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid.explanation.rules import label_text, names_of_columns
 from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.plotting.style import cluster_color, new_axes
@@ -23,6 +24,7 @@ _MAX_JITTERED = 24
 """Integers with a smaller range than this are jittered."""
 
 
+@documented
 def plot_partition(
     model: Any,
     X: Any,
@@ -40,26 +42,16 @@ def plot_partition(
 
     Parameters
     ----------
-    model : fitted estimator
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    {model}
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Rows to draw; at most 5,000, evenly spaced.
     features : pair of int or str, optional
         The columns to draw. Default: the two that are used for most rows.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes of the plot.
+    {feature_names}
+    {ax}
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
     >>> from pellucid import IMM
     >>> from pellucid.plotting import plot_partition

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid.explanation.rules import names_of_columns
 from pellucid.plotting.style import cluster_color, new_axes
 from pellucid.tables.encoding import ColumnNames
@@ -35,6 +36,7 @@ def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence[Any]
     return found
 
 
+@documented
 def plot_profile(
     model: Any,
     X: Any,
@@ -51,28 +53,18 @@ def plot_profile(
 
     Parameters
     ----------
-    model : fitted estimator
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
+    {model}
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to describe, such as those it was fitted on.
     cluster : label, optional
         One cluster, drawn as bars; when left out, all of them as a table of colors.
     n_features : int, default=12
         Number of features to show.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes of the plot.
+    {feature_names}
+    {ax}
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_wine
     >>> from pellucid import IMM
     >>> from pellucid.plotting import plot_profile

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid.plotting.region_shapes import (
     DELETED,
     INK,
@@ -35,6 +36,7 @@ _MOST_POINTS = 5000
 """With more rows, a random sample is drawn."""
 
 
+@documented
 def plot_level(
     model: Any,
     X: Any,
@@ -52,28 +54,13 @@ def plot_level(
 
     Parameters
     ----------
-    model : fitted EOPClassifier or ATEOPClassifier
-        A fitted EOP classifier.
-    X : array-like or data frame of shape (n_samples, n_features)
-        Rows to show: those of the training, or others.
-    y : array-like of shape (n_samples,)
-        Their classes.
-    level : int, default=0
-        Number of the level, from 0.
-    feature_names : sequence of str, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes of the plot.
+    {level_rows}
+    {level}
+    {feature_names}
+    {ax}
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from pellucid import EOPClassifier
     >>> from pellucid.datasets import make_three_features
     >>> from pellucid.plotting import plot_level
@@ -104,6 +91,7 @@ def plot_levels(model: Any, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
     return axes
 
 
+@documented
 def plot_score_map(
     model: Any,
     X: Any,
@@ -127,17 +115,9 @@ def plot_score_map(
         Rows to draw.
     y : array-like of shape (n_samples,)
         Their classes.
-    level : int, default=0
-        Number of the level, from 0.
-    feature_names : sequence of str, optional
-        Names of the columns.
-    ax : matplotlib Axes, optional
-        Where to draw; new axes by default.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes with the picture.
+    {level}
+    {feature_names}
+    {ax}
     """
     scene = _Scene(model, X, y, level, feature_names)
     regions = scene.level.regions
@@ -155,6 +135,7 @@ def plot_score_map(
     return ax
 
 
+@documented
 def plot_calibration(
     model: Any,
     X: Any,
@@ -172,16 +153,9 @@ def plot_calibration(
 
     Parameters
     ----------
-    model : fitted EOPClassifier or ATEOPClassifier
-        A fitted EOP classifier.
-    X : array-like or data frame of shape (n_samples, n_features)
-        The training rows, or others.
-    y : array-like of shape (n_samples,)
-        Their classes.
-    level : int, default=0
-        Number of the level, from 0.
-    feature_names : sequence of str, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {level_rows}
+    {level}
+    {feature_names}
     axes : sequence of two matplotlib Axes, optional
         Where to draw; a new figure when left out.
 
@@ -192,8 +166,6 @@ def plot_calibration(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from pellucid import EOPClassifier
     >>> from pellucid.datasets import make_three_features
     >>> from pellucid.plotting import plot_calibration
@@ -220,6 +192,7 @@ def plot_calibration(
     return pair
 
 
+@documented
 def plot_row(
     model: Any,
     row: Any,
@@ -244,20 +217,11 @@ def plot_row(
         Rows to show around it, those of the training as a rule.
     y : array-like of shape (n_samples,)
         Their classes.
-    feature_names : sequence of str, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes of the plot.
+    {feature_names}
+    {ax}
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from pellucid import EOPClassifier
     >>> from pellucid.datasets import make_three_features
     >>> from pellucid.plotting import plot_row

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import colorsys
+import math
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pellucid.explanation.rules import percent
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from pellucid.explanation.rules import Rule
 
 LINE_HEIGHT = 1.22
 """Distance between lines."""
@@ -92,6 +97,13 @@ def _to_rgb(color: str) -> tuple[float, ...]:
 
 def _to_hex(rgb: tuple[float, ...]) -> str:
     return "#" + "".join(f"{round(255 * c):02X}" for c in rgb)
+
+
+def leaf_figures(rule: Rule) -> list[str]:
+    """Number of rows of a leaf, their share, and their purity if it is known."""
+    rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'}"
+    purity = [] if math.isnan(rule.purity) else [f"{percent(rule.purity)} pure"]
+    return [rows, percent(rule.share), *purity]
 
 
 def new_axes(width: float, height: float) -> Axes:

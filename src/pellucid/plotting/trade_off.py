@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid.explanation.rules import column_names
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
 from pellucid.plotting.style import cluster_color, new_axes, width_of
@@ -37,6 +38,7 @@ _MEASURES = {
 }
 
 
+@documented
 def plot_trade_off(
     path: TradeOff,
     *,
@@ -50,22 +52,11 @@ def plot_trade_off(
     ----------
     path : TradeOff
         As :meth:`pellucid.ExShallow.path` gives it.
-    measure : {"waes", "wad", "n_leaves"}, default="waes"
-        The length that is drawn along the x axis.
-    reference : str, default="reference"
-        Name of the explained clustering, such as "k-means".
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes of the plot.
+    {measure}
+    {ax}
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_wine
     >>> from pellucid import ExShallow
     >>> from pellucid.plotting import plot_trade_off
@@ -80,6 +71,7 @@ def plot_trade_off(
     return ax
 
 
+@documented
 def plot_comparison(
     models: Mapping[str, Any] | Iterable[Any],
     *,
@@ -96,22 +88,11 @@ def plot_comparison(
     ----------
     models : dict of str to fitted estimator, or iterable of fitted estimators
         Explanations of the same data; without names, those of their classes.
-    measure : {"waes", "wad", "n_leaves"}, default="waes"
-        The length that is drawn along the x axis.
-    reference : str, default="reference"
-        Name of the explained clustering, such as "k-means".
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes of the plot.
+    {measure}
+    {ax}
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_wine
     >>> from pellucid import IMM, ExShallow
     >>> from pellucid.plotting import plot_comparison

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.explanation.rules import Rule, label_text, leaf_rules, names_of_columns, percent
-from pellucid.plotting.style import LINE_HEIGHT, cluster_color, text_color, width_of, wrap
+from pellucid._utils.estimators import documented
+from pellucid.explanation.rules import Rule, label_text, leaf_rules, names_of_columns
+from pellucid.plotting.style import (
+    LINE_HEIGHT,
+    cluster_color,
+    leaf_figures,
+    text_color,
+    width_of,
+    wrap,
+)
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
@@ -44,6 +52,7 @@ _SMALLEST_WIDTH = 4.5 * 72
 _LARGEST_SIDE = 200 * 72.0
 
 
+@documented
 def plot_tree(
     model: Any, *, feature_names: ColumnNames | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -54,10 +63,8 @@ def plot_tree(
 
     Parameters
     ----------
-    model : fitted estimator of this package, or ThresholdTree
-        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
-    feature_names : sequence of str or Indicator, optional
-        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    {model}
+    {feature_names}
     ax : matplotlib Axes, optional
         Where to draw; the font is made as small as the space needs. When left out, a new
         figure that is as large as the tree needs.
@@ -69,8 +76,6 @@ def plot_tree(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
     >>> from pellucid import IMM
     >>> from pellucid.plotting import plot_tree
@@ -158,9 +163,7 @@ def _read_picture(model: Any, feature_names: ColumnNames | None) -> Picture:
 
 
 def _figures(rule: Rule, narrow: bool) -> list[str]:
-    rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'}"
-    share = percent(rule.share)
-    purity = [] if np.isnan(rule.purity) else [f"{percent(rule.purity)} pure"]
+    rows, share, *purity = leaf_figures(rule)
     return [rows, share, *purity] if narrow else [f"{rows} ({share})", *purity]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid._utils.estimators import documented
 from pellucid.plotting.style import LINE_HEIGHT, cluster_color, new_axes, wrap
 from pellucid.xclusters.series import read_fitted_series
 
@@ -31,6 +32,7 @@ _LONGEST_AXIS = 3.0
 """The axis contains all values if they make it at most this many times longer."""
 
 
+@documented
 def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the search of a fitted :class:`~pellucid.XClusters`.
 
@@ -44,18 +46,10 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     ----------
     model : fitted XClusters
         A fitted :class:`~pellucid.XClusters`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes of the plot.
+    {ax}
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from pellucid import XClusters
     >>> from pellucid.datasets import make_card_trends
     >>> from pellucid.plotting import plot_search
@@ -218,8 +212,6 @@ def plot_trends(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from pellucid import XClusters
     >>> from pellucid.datasets import make_card_trends
     >>> from pellucid.plotting import plot_trends

@@ -151,59 +151,26 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
     n_clusters = int(max(reference.max(initial=-1), tree.cluster.max())) + 1
     counts = np.zeros((tree.node_count, n_clusters), dtype=np.int64)
     np.add.at(counts, (leaf[known], reference[known]), 1)
-    inner = np.flatnonzero(~tree.is_leaf).tolist()
-    for node in reversed(inner):  # nodes come before their children
-        counts[node] = counts[tree.children_left[node]] + counts[tree.children_right[node]]
-    clusters = set(tree.cluster[tree.is_leaf].tolist())
-    ends = {node: int(tree.cluster[node]) for node in np.flatnonzero(tree.is_leaf).tolist()}
-    found = []
-    while True:
-        right, leaves = _below(tree, ends, counts)
-        links = [
-            ((right[node] - int(counts[node].max())) / (leaves[node] - 1), node)
-            for node in inner
-            if leaves[node] > 1
-        ]
-        if not links:
+    inner = np.flatnonzero(~tree.is_leaf)
+    last = np.arange(tree.node_count)  # nodes are in preorder: a subtree is a range of numbers
+    for node in reversed(inner.tolist()):
+        left, right = tree.children_left[node], tree.children_right[node]
+        counts[node], last[node] = counts[left] + counts[right], last[right]
+    ends, cluster, found = np.flatnonzero(tree.is_leaf), tree.cluster.copy(), []
+    clusters = set(cluster[ends].tolist())
+    while len(inner):
+        start, stop = np.searchsorted(ends, inner), np.searchsorted(ends, last[inner], "right")
+        right_so_far = np.concatenate([[0], np.cumsum(counts[ends, cluster[ends]])])
+        lost = right_so_far[stop] - right_so_far[start] - counts[inner].max(axis=1)
+        node = inner[np.argmin(lost / (stop - start - 1))]
+        inner, ends = (nodes[(nodes < node) | (nodes > last[node])] for nodes in (inner, ends))
+        ends = np.sort(np.append(ends, node))
+        cluster[node] = counts[node].argmax()
+        if not clusters <= set(cluster[ends].tolist()):
             break
-        node = min(links)[1]
-        below = [end for end in ends if _is_below(tree, end, node)]
-        ends = {end: cluster for end, cluster in ends.items() if end not in set(below)}
-        ends[node] = int(counts[node].argmax())
-        if not clusters <= set(ends.values()):
-            break
-        found.append(AlternativeTree(_cut_back(tree, ends), "pruned", len(ends)))
+        smaller = _cut_back(tree, dict(zip(ends.tolist(), cluster[ends].tolist())))
+        found.append(AlternativeTree(smaller, "pruned", len(ends)))
     return AlternativeTrees(found)
-
-
-def _below(
-    tree: ThresholdTree, ends: dict[int, int], counts: np.ndarray
-) -> tuple[list[int], list[int]]:
-    """Rows that the leaves below each node put right, and how many leaves these are."""
-    right, leaves = np.zeros(tree.node_count, dtype=np.int64), np.zeros(tree.node_count, dtype=int)
-    for node in range(tree.node_count - 1, -1, -1):
-        if node in ends:
-            right[node], leaves[node] = counts[node, ends[node]], 1
-        elif not tree.is_leaf[node]:
-            children = [tree.children_left[node], tree.children_right[node]]
-            right[node], leaves[node] = right[children].sum(), leaves[children].sum()
-    # Nodes below a new leaf are skipped.
-    stack = list(ends)
-    while stack:
-        node = stack.pop()
-        if not tree.is_leaf[node]:
-            children = [int(tree.children_left[node]), int(tree.children_right[node])]
-            leaves[children] = 0
-            stack += children
-    return right.tolist(), leaves.tolist()
-
-
-def _is_below(tree: ThresholdTree, node: int, top: int) -> bool:
-    # Nodes are numbered from the top, left before right: a subtree is a range of numbers.
-    last = top
-    while not tree.is_leaf[last]:
-        last = int(tree.children_right[last])
-    return top <= node <= last
 
 
 def _cut_back(tree: ThresholdTree, ends: dict[int, int]) -> ThresholdTree:

@@ -20,6 +20,10 @@ class TreeMethod:
     ----------
     name : str
         Name of the class.
+    summary : str
+        What the method is for.
+    similar : tuple of str
+        Names of the methods to look at instead.
     word : str or None
         Value of `method` in `explain`, on the command line and in Spark; None if the method can
         only be used as an estimator.
@@ -39,6 +43,8 @@ class TreeMethod:
     """
 
     name: str
+    summary: str
+    similar: tuple[str, ...]
     word: str | None = None
     options: tuple[str, ...] = ("objective", "polish")
     streams: bool = False
@@ -57,6 +63,8 @@ _SEVEN_LEAVES = {"n_leaves": 7}
 METHODS = (
     TreeMethod(
         "ExplainableKMeans",
+        "The default: low cost, and the clusters of the reference are kept.",
+        ("ExShallow", "ExKMC", "OptimalTree"),
         "explainable",
         options=(
             "leaves",
@@ -72,15 +80,32 @@ METHODS = (
     ),
     TreeMethod(
         "ExShallow",
+        "Low cost and short rules, one leaf per cluster.",
+        ("ExplainableKMeans", "ExGreedy", "ExShallowSearch"),
         "exshallow",
         options=("objective", "polish", "depth_penalty"),
         streams=True,
         warm_up=({}, {"objective": "kmedians"}),
     ),
-    TreeMethod("ExGreedy", "exgreedy", streams=True, warm_up=({"search": "beam"},)),
-    TreeMethod("IMM", "imm", streams=True),
+    TreeMethod(
+        "ExGreedy",
+        "Cuts of least cost, one leaf per cluster.",
+        ("ExShallow", "IMM"),
+        "exgreedy",
+        streams=True,
+        warm_up=({"search": "beam"},),
+    ),
+    TreeMethod(
+        "IMM",
+        "Cuts with the fewest mistakes; the first method with a guarantee.",
+        ("ExKMC", "BSIMM", "EMN", "OptimalTree"),
+        "imm",
+        streams=True,
+    ),
     TreeMethod(
         "ExKMC",
+        "More leaves than clusters, each of which lowers the cost.",
+        ("ExplainableKMeans", "IMM"),
         "exkmc",
         options=("objective", "polish", "leaves"),
         streams=True,
@@ -90,25 +115,55 @@ METHODS = (
             {**_SEVEN_LEAVES, "objective": "kmedians"},
         ),
     ),
-    TreeMethod("BSIMM", "bsimm", streams=True),
-    TreeMethod("EMN", "emn", streams=True, warm_up=({"search": "beam"},)),
+    TreeMethod(
+        "BSIMM",
+        "IMM by beam search, with no more mistakes.",
+        ("IMM", "OptimalTree"),
+        "bsimm",
+        streams=True,
+    ),
+    TreeMethod(
+        "EMN",
+        "Few mistakes in a shallow tree.",
+        ("IMM", "ExShallow"),
+        "emn",
+        streams=True,
+        warm_up=({"search": "beam"},),
+    ),
     TreeMethod(
         "SpEx",
+        "The method of the SpEx paper, for labels or neighbour graphs.",
+        ("ExplainableKMeans",),
         "spex",
         options=("objective", "polish", "leaves"),
         streams=True,
         from_labels=True,
         warm_up=(_SEVEN_LEAVES,),
     ),
-    TreeMethod("ExShallowSearch"),
-    TreeMethod("RandomThresholds", warm_up=({"n_draws": 3},), warm_up_many=False),
+    TreeMethod(
+        "ExShallowSearch",
+        "The depth penalty of ExShallow for a given cost or size.",
+        ("ExShallow",),
+    ),
+    TreeMethod(
+        "RandomThresholds",
+        "Random cuts, with the best guarantees in theory.",
+        ("IMM", "ExGreedy"),
+        warm_up=({"n_draws": 3},),
+        warm_up_many=False,
+    ),
     TreeMethod(
         "OptimalTree",
+        "The best tree for few clusters, with a proof.",
+        ("IMM", "ExplainableKMeans"),
         options=("polish",),
         warm_up=({}, {"criterion": "surrogate"}),
         warm_up_many=False,
     ),
 )
+
+BY_NAME = {method.name: method for method in METHODS}
+"""The methods by the name of their class."""
 
 BY_WORD = {method.word: method for method in METHODS if method.word is not None}
 """The methods of `explain` by the value of its parameter `method`."""

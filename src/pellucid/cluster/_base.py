@@ -28,6 +28,7 @@ from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_lar
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
+from pellucid.cluster._guarantees import GuaranteeMixin
 from pellucid.cluster._importances import find_importances
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
@@ -73,6 +74,7 @@ class BaseThresholdTree(
     PlotTreeMixin,
     EstimatorExportMixin,
     CenterDistanceMixin,
+    GuaranteeMixin,
     ClusterMixin,
     BaseEstimator,
 ):

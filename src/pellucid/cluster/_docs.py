@@ -6,6 +6,7 @@ import inspect
 from typing import TypeVar
 
 from pellucid._utils.estimators import fill_docstring
+from pellucid.methods import BY_NAME
 
 _Estimator = TypeVar("_Estimator", bound=type)
 
@@ -13,14 +14,30 @@ _Estimator = TypeVar("_Estimator", bound=type)
 def common_parameters(cls: _Estimator) -> _Estimator:
     """Fill ``{n_clusters}``, ``{common}`` and ``{attributes}`` in the docstring of an estimator.
 
-    ``{common}`` becomes the shared parameters that the estimator has.
+    ``{common}`` becomes the shared parameters that the estimator has. Similar methods follow the
+    attributes.
     """
     taken = inspect.signature(cls).parameters
     common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
     if "noise" in taken:
         common = common.replace("{noise}", taken["noise"].default)
-    parts = {"n_clusters": _N_CLUSTERS, "common": common, "attributes": _ATTRIBUTES}
+    parts = {
+        "n_clusters": _N_CLUSTERS,
+        "common": common,
+        "attributes": _ATTRIBUTES + _see_also(cls.__name__),
+    }
     return fill_docstring(cls, parts)
+
+
+def _see_also(name: str) -> str:
+    """The section with the methods that the registry calls similar."""
+    if name not in BY_NAME:
+        return ""
+    similar = [BY_NAME[other] for other in BY_NAME[name].similar]
+    lines = [f"{method.name} : {method.summary}" for method in similar]
+    return "\n    ".join(
+        ["\n", "See Also", "--------", *lines, "explain : All steps, for a table."]
+    )
 
 
 _N_CLUSTERS = """n_clusters : int, default=None

@@ -26,13 +26,17 @@ from pellucid.tree.rounding import ThresholdStyle
 
 @common_parameters
 class ExKMC(BaseReferenceTree):
-    """A tree with more leaves than clusters: explanation size against cost.
+    r"""A tree with more leaves than clusters: each further leaf lowers the cost.
 
-    Starts from a base tree and cuts, one after the other, the leaf whose best cut lowers the
-    surrogate cost most. Each leaf belongs to the reference center that is cheapest for its
-    rows. Growth ends at `n_leaves`, or before, when no further leaf would lower the cost; if
-    every leaf then holds only rows that are cheapest at one and the same center, the tree is
-    the reference clustering.
+    It starts from a base tree, that of IMM, and cuts one leaf after the other. It is for data where
+    one leaf per cluster costs too much: with 2k to 4k leaves, the clusters are mostly those of
+    the reference.
+
+    With reference centers :math:`\mu^1 \dots \mu^k` and leaves :math:`\widehat C^1 \dots
+    \widehat C^{k'}`, the next leaf is the one whose best cut lowers the surrogate cost most:
+
+    .. math:: \widetilde{\mathrm{cost}}(\widehat C^1, \dots, \widehat C^{k'})
+        = \sum_{i=1}^{k'} \min_{j} \sum_{x \in \widehat C^i} \|x - \mu^j\|_2^2
 
     Parameters
     ----------
@@ -52,6 +56,15 @@ class ExKMC(BaseReferenceTree):
         Surrogate cost of the tree with as many leaves as the base, one more, and so on, before
         the last of them was polished.
     {attributes}
+
+    Notes
+    -----
+    Each leaf belongs to the reference center that is cheapest for its rows. Growth ends at
+    `n_leaves`, or before, when no further leaf would lower the cost; if every leaf then holds only
+    rows that are cheapest at one and the same center, the tree is the reference clustering.
+
+    The surrogate cost never rises, so the guarantee of :class:`~pellucid.IMM` holds for every tree
+    that starts from IMM's (Theorems 1 to 3 of the paper); see `guarantee_`.
 
     References
     ----------

@@ -60,16 +60,67 @@ _AUTO_PENALTY = 0.03
 
 @common_parameters
 class ExplainableKMeans(BaseThresholdTree):
-    """A threshold tree of low k-means cost that keeps the clusters of its reference.
+    r"""Clusters that a few short rules describe, at a cost close to that of k-means.
 
-    Grows trees by several methods, improves them, and keeps the best one within `n_leaves`,
-    `max_depth` and `max_conditions`. With f the `faithfulness`, the best tree has the least
+    The leaves of a small threshold tree are the clusters, so that each row has a reason in words
+    for its cluster. It is the best of many trees: it costs little, and keeps most rows in the
+    cluster of the reference, such as k-means, or of the labels that are given.
 
-        cost / cost of the reference + f · share of the rows outside of their reference cluster.
+    With C the clusters of the reference, n rows and f the `faithfulness`, the kept tree T has the
+    least
 
-    Growth, local search and polishing all minimise this sum, with the share by weight. Equal values
-    go to the shorter rules. ``faithfulness=0`` gives the cheapest tree, whose clusters can be quite
-    different from those of the reference.
+    .. math:: \frac{\mathrm{cost}(T)}{\mathrm{cost}(C)}
+        + f \cdot \frac{\mathrm{mistakes}(T)}{n}, \qquad
+        \mathrm{cost}(T) = \sum_{j} \sum_{x \in T_j} \|x - \mathrm{mean}(T_j)\|^2,
+
+    where mistakes are rows outside of their reference cluster, by weight. Equal trees: the shorter
+    rules. With labels, ``fit(X, labels)``, only mistakes count.
+
+    Parameters
+    ----------
+    {n_clusters}
+    n_leaves : int, default=None
+        Largest number of leaves. None: the number of clusters. A cluster may have several. With
+        labels, None is up to twice the number of clusters where one would have no leaf, and, if
+        `max_depth` is given, ``2**max_depth`` up to 16 or twice the number of clusters.
+    depth_penalty : "auto" or float, default="auto"
+        Weight of WAES, the mean number of conditions per row, when trees are compared, as a
+        fraction of the reference's cost, or of the total weight if labels are given. ``"auto"``: 0,
+        the cheapest tree is kept.
+    max_depth : int, default=None
+        Largest depth of a leaf.
+    max_conditions : int, default=None
+        Largest number of conditions in the rule of a leaf, without redundant ones.
+    n_references : int, default=None
+        Number of k-means clusterings to start from if neither a reference nor labels are given.
+        None: 5 with ``effort="best"``, otherwise 1.
+    faithfulness : "auto" or float, default="auto"
+        What a row outside of its reference cluster costs, relative to the mean cost of a row in the
+        reference. 0: only the cost counts. ``"auto"``: 0.3, and if the tree keeps at least 1 % of
+        the rows less than that of IMM, ExGreedy or ExShallow, 2. It has no effect on
+        ``fit(X, labels)``.
+    effort : {"fast", "balanced", "best"}, default="balanced"
+        How many trees to try.
+    {common}
+
+    Attributes
+    ----------
+    n_trees_tried_ : int
+        Number of trees that were grown.
+    faithfulness_ : float
+        The `faithfulness` that was used, if no labels were given.
+    disagreement_lower_bound_ : int or float
+        With labels in memory: no tree with as many leaves, within `max_depth`, has fewer
+        `mistakes_`. If both are equal, the tree is proven to be the best. The proof is tried for
+        up to three leaves, or a `max_depth` of up to 3; otherwise it is 0.
+    cluster_agreement_ : ndarray of shape (n_clusters,)
+        With labels in memory: share of the rows of each cluster whose rule gives their label.
+    {attributes}
+
+    Notes
+    -----
+    ``faithfulness=0`` gives the cheapest tree, whose clusters can be quite different from those of
+    the reference. Growth, local search and polishing all minimise the same sum.
 
     What is tried, for each reference:
 
@@ -115,47 +166,6 @@ class ExplainableKMeans(BaseThresholdTree):
 
     The amount of work depends on the size of the data and never on time or chance, so results can
     be repeated. "balanced" aims at three times the time of ``KMeans(n_init=10)`` plus two seconds.
-
-    Parameters
-    ----------
-    {n_clusters}
-    n_leaves : int, default=None
-        Largest number of leaves. None: the number of clusters. A cluster may have several. With
-        labels, None is up to twice the number of clusters where one would have no leaf, and, if
-        `max_depth` is given, ``2**max_depth`` up to 16 or twice the number of clusters.
-    depth_penalty : "auto" or float, default="auto"
-        Weight of WAES, the mean number of conditions per row, when trees are compared, as a
-        fraction of the reference's cost, or of the total weight if labels are given. ``"auto"``: 0,
-        the cheapest tree is kept.
-    max_depth : int, default=None
-        Largest depth of a leaf.
-    max_conditions : int, default=None
-        Largest number of conditions in the rule of a leaf, without redundant ones.
-    n_references : int, default=None
-        Number of k-means clusterings to start from if neither a reference nor labels are given.
-        None: 5 with ``effort="best"``, otherwise 1.
-    faithfulness : "auto" or float, default="auto"
-        What a row outside of its reference cluster costs, relative to the mean cost of a row in the
-        reference. 0: only the cost counts. ``"auto"``: 0.3, and if the tree keeps at least 1 % of
-        the rows less than that of IMM, ExGreedy or ExShallow, 2. It has no effect on
-        ``fit(X, labels)``.
-    effort : {"fast", "balanced", "best"}, default="balanced"
-        How many trees to try.
-    {common}
-
-    Attributes
-    ----------
-    n_trees_tried_ : int
-        Number of trees that were grown.
-    faithfulness_ : float
-        The `faithfulness` that was used, if no labels were given.
-    disagreement_lower_bound_ : int or float
-        With labels in memory: no tree with as many leaves, within `max_depth`, has fewer
-        `mistakes_`. If both are equal, the tree is proven to be the best. The proof is tried for
-        up to three leaves, or a `max_depth` of up to 3; otherwise it is 0.
-    cluster_agreement_ : ndarray of shape (n_clusters,)
-        With labels in memory: share of the rows of each cluster whose rule gives their label.
-    {attributes}
 
     Examples
     --------

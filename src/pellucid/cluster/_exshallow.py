@@ -22,11 +22,16 @@ from pellucid.tree.trade_off import TradeOff
 
 @common_parameters
 class ExShallow(BaseReferenceTree):
-    """A tree with one leaf per reference cluster, of low cost and low depth.
+    r"""A tree with one leaf per cluster, of low cost and with short rules.
 
-    Each node is cut where ``cost after / cost before + λ * depth`` is least: the induced cost of
-    the node's rows after the cut relative to that before, plus the depth penalty λ times an
-    estimate of the average depth below the node.
+    Among cuts of similar cost, it takes the one that leads to a shallow tree, so that the rules of
+    most rows have few conditions. The depth penalty λ says how much cost a shorter rule is worth.
+
+    A node u is cut where this is least: the induced cost of its rows after the cut, relative to
+    their cost before, plus λ times an estimate of the mean number of cuts below the node,
+
+    .. math:: \frac{\mathrm{InducedCost}(u, \mathrm{cut})}{\mathrm{Cost}(u)}
+        + \lambda \cdot \mathrm{EvalWAD}(u, \mathrm{cut}).
 
     Parameters
     ----------

@@ -17,13 +17,20 @@ from pellucid.tree.rounding import ThresholdStyle
 
 @common_parameters
 class OptimalTree(PolishableTree):
-    """The best tree with one leaf per reference cluster, found by exact search.
+    r"""The best of all trees with one leaf per cluster, with a proof.
 
-    Every cut separates reference centers, as in :class:`~pellucid.IMM`; of all such trees this is
-    the one with the least value of `criterion`. Branch and bound starts from greedy trees and
-    closes the gap from both sides: by better trees, and by lower bounds. It is meant for few
-    clusters. Six take seconds; ten that overlap in every column may take hours: set a `time_limit`
-    and look at `gap_`.
+    It says how much better any tree could be: use it for up to about six clusters, to judge the
+    trees of other methods. Every cut separates reference centers, as in :class:`~pellucid.IMM`.
+
+    Of all such trees T with leaves :math:`T_j`, it has the least number of mistakes or the least
+    surrogate cost,
+
+    .. math:: \sum_{j} |T_j \setminus C^j| \qquad \mathrm{or} \qquad
+        \sum_{j} \sum_{x \in T_j} \|x - \mu^j\|^2,
+
+    and ``lower_bound_ ≤ value of any such tree``. Branch and bound starts from greedy trees and
+    closes the gap from both sides: by better trees, and by lower bounds. Six clusters take seconds;
+    ten that overlap in every column may take hours: set a `time_limit` and look at `gap_`.
 
     Parameters
     ----------
@@ -48,6 +55,11 @@ class OptimalTree(PolishableTree):
     optimal_ : bool
         Whether the tree is proven to be optimal.
     {attributes}
+
+    References
+    ----------
+    Moshkovitz, Dasgupta, Rashtchian, Frost (2020). Explainable k-means and k-medians
+    clustering. ICML. (The trees and their mistakes; the search is this package's own.)
 
     Examples
     --------

@@ -25,14 +25,19 @@ from pellucid.tree.rounding import ThresholdStyle
 
 @common_parameters
 class SpEx(BaseLeafwiseTree):
-    """A tree for any clustering, from its labels alone, without centers.
+    r"""The method of the SpEx paper: a tree from labels alone, or from nearest neighbours.
 
-    The label graph has an edge between every two rows of one cluster (the clique variant of the
-    method), and thresholds should cut few edges. With N_c the number of rows of cluster c in the
-    data and S_c in a leaf, the leaf cuts ``sum_c S_c (N_c - S_c)`` edges, out of a degree of
-    ``sum_c S_c (N_c - 1)``. The best split of a leaf has the least sum of cut / degree over its two
-    sides. The leaf for which this exceeds the leaf's own ratio least is split first, until there
-    are `n_leaves` leaves or every leaf is pure. A leaf belongs to its majority cluster.
+    The rows of one cluster are joined by edges, and thresholds cut few of them. To explain given
+    labels, :class:`~pellucid.ExplainableKMeans` searches for the fewest mistakes.
+
+    With :math:`N_c` rows of cluster c in the data and :math:`S_c` of them in a leaf, the best split
+    of a leaf has the least sum over its two sides of
+
+    .. math:: \frac{\sum_c S_c (N_c - S_c)}{\sum_c S_c (N_c - 1)},
+
+    edges that are cut over the degree (the clique variant of the method). The leaf for which this
+    exceeds the leaf's own ratio least is split first, until there are `n_leaves` leaves or every
+    leaf is pure. A leaf belongs to its majority cluster.
 
     Parameters
     ----------

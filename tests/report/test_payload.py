@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 
@@ -20,6 +21,7 @@ from pellucid.plotting.profile import standardized_differences
 from pellucid.report import report_html, write_report
 from pellucid.report.columns import NumberColumn
 from pellucid.report.profiles import Profile
+from pellucid.report.writing import ReportOptions
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import TreeBuilder
 
@@ -217,3 +219,8 @@ def test_columns_whose_names_are_numbers(model, iris):
     assert [n["rows"] for n in own["nodes"]] == model.tree_.n_node_samples.tolist()
     explanation = Explanation.of(fitted, feature_names=["2020", "2021", "2022", "2023"])
     assert (explanation.predict(numbered) == model.predict(iris)).all()
+
+
+def test_the_typed_options_are_those_of_the_function():
+    taken = list(inspect.signature(report_html).parameters)[2:]
+    assert list(ReportOptions.__annotations__) == taken

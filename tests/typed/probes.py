@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import assert_type
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 import pellucid
 from pellucid import (
@@ -24,6 +27,7 @@ from pellucid import (
     XClusters,
 )
 from pellucid.baselines import CARTExplainer
+from pellucid.cluster._guarantees import Guarantee
 from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import RuleList
 from pellucid.table_explainer.explainer import TableExplanation
@@ -57,6 +61,11 @@ assert_type(model.explain(), RuleList)
 assert_type(model.to_json(), str)
 assert_type(model.to_sql(table="rows", dialect="postgres"), str)
 assert_type(model.get_depth(), int)
+assert_type(model.to_frame(kind="pandas"), pd.DataFrame)
+assert_type(model.to_frame(kind="dict"), dict[str, np.ndarray])
+assert_type(model.plot(), Axes)
+assert_type(model.report("report.html", X, title="Wines"), Path)
+assert_type(model.guarantee_, Guarantee | None)
 assert_type(ExShallow(3).path(X), TradeOff)
 assert_type(pellucid.from_json("{}"), Explanation | RegionList)
 assert_type(pellucid.explain("table.csv"), TableExplanation)
@@ -64,6 +73,7 @@ assert_type(pellucid.explain("table.csv"), TableExplanation)
 # Wrong arguments are errors: these comments are reported if they are not needed.
 ExShallow(n_cluster=3)  # type: ignore[call-arg]
 IMM(3, objective="kmeanz")  # type: ignore[arg-type]
+model.report("report.html", titel="Wines")  # type: ignore[call-arg]
 IMM(3, noise="remove")  # type: ignore[arg-type]
 ExplainableKMeans(3, effort="much")  # type: ignore[arg-type]
 model.to_sql(table="rows", dialect="postgresql")  # type: ignore[arg-type]

@@ -209,6 +209,8 @@ class CLTree(UnsupervisedTree):
     (7, 3)
     """
 
+    relative_density_: np.ndarray
+    is_dense_: np.ndarray
     _parameter_constraints: dict[Any, Any] = {
         **UnsupervisedTree._parameter_constraints,
         "min_split": [Interval(Integral, 2, None, closed="left")],

@@ -103,6 +103,7 @@ class CUBT(UnsupervisedTree):
     1.096
     """
 
+    max_n_leaves_: int
     _parameter_constraints: dict[Any, Any] = {
         **UnsupervisedTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],

@@ -83,6 +83,7 @@ class BaseThresholdTree(
     A subclass implements `_grow`.
     """
 
+    mistakes_: int | float
     _parameter_constraints: dict[Any, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         # `train` is the `fit` of faiss.

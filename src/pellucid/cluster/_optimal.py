@@ -75,6 +75,7 @@ class OptimalTree(PolishableTree):
     13
     """
 
+    polish: Polish
     _parameter_constraints: dict[Any, Any] = {
         **PolishableTree._parameter_constraints,
         "criterion": [StrOptions({"mistakes", "surrogate"})],

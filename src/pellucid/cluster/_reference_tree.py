@@ -65,6 +65,7 @@ class PolishableTree(BaseThresholdTree):
 class BaseReferenceTree(PolishableTree):
     """Base of the estimators that approximate a reference under either objective."""
 
+    polish: Polish
     _parameter_constraints: dict[Any, Any] = {
         **PolishableTree._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],

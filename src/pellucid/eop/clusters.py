@@ -93,6 +93,8 @@ class ClusterRegions(RegionExportMixin, ReportMixin, RuleList):
         Rows with the label -1 (noise) that were left out: no size, share or purity counts them.
     """
 
+    is_noise: np.ndarray
+
     def __init__(
         self,
         clusters: Sequence[ClusterDescription],

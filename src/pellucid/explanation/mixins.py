@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from pellucid import export
 from pellucid._utils.estimators import (
@@ -22,10 +22,17 @@ from pellucid._utils.estimators import (
 if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
+    from typing import Unpack
 
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    from matplotlib.axes import Axes
+    from onnx import ModelProto
     from scipy import sparse
     from sklearn.tree import DecisionTreeClassifier
 
+    from pellucid.report.writing import ReportOptions
     from pellucid.tables.encoding import ColumnNames
     from pellucid.tree import ThresholdTree
 
@@ -71,7 +78,9 @@ def _returns(kind: str, what: str) -> Callable[[_Method], _Method]:
 class ReportMixin:
     """The report as a method of every fitted model."""
 
-    def report(self, path: str | PathLike[str], X: Any = None, **options: Any) -> Path:
+    def report(
+        self, path: str | PathLike[str], X: Any = None, **options: Unpack[ReportOptions]
+    ) -> Path:
         """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
 
         Parameters
@@ -103,7 +112,7 @@ class ReportMixin:
 class PlotRegionsMixin:
     """The plot of the levels as a method."""
 
-    def plot(self, X: Any, y: Any, *, n_levels: int = 4) -> Any:
+    def plot(self, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
         """Draw the first levels side by side; see :func:`pellucid.plotting.plot_level`.
 
         Parameters
@@ -128,7 +137,7 @@ class PlotRegionsMixin:
 class PlotTreeMixin:
     """The plot of the tree as a method."""
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the tree; the same as :func:`pellucid.plot_tree`.
 
         Parameters
@@ -178,6 +187,16 @@ class RegionExportMixin:
         """As the source of a Python function: see :func:`pellucid.export.to_python`."""
         return export.to_python(self, name=name)
 
+    @overload
+    def to_frame(self, *, kind: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def to_frame(self, *, kind: Literal["polars"]) -> pl.DataFrame: ...
+    @overload
+    def to_frame(self, *, kind: Literal["dict"]) -> dict[str, np.ndarray]: ...
+    @overload
+    def to_frame(
+        self, *, kind: FrameKind | None = None
+    ) -> pd.DataFrame | pl.DataFrame | dict[str, np.ndarray]: ...
     @_returns("data frame or dict of str to ndarray", "One row per region and predicted cluster.")
     def to_frame(self, *, kind: FrameKind | None = None) -> Any:
         """As a table with a row for each region: see :func:`pellucid.export.to_frame`."""
@@ -220,6 +239,22 @@ class ExportMixin(ReportMixin):
         """As the source of a Python function: see :func:`pellucid.export.to_python`."""
         return export.to_python(self, name=name, feature_names=feature_names)
 
+    @overload
+    def to_frame(
+        self, *, kind: Literal["pandas"], feature_names: ColumnNames | None = None
+    ) -> pd.DataFrame: ...
+    @overload
+    def to_frame(
+        self, *, kind: Literal["polars"], feature_names: ColumnNames | None = None
+    ) -> pl.DataFrame: ...
+    @overload
+    def to_frame(
+        self, *, kind: Literal["dict"], feature_names: ColumnNames | None = None
+    ) -> dict[str, np.ndarray]: ...
+    @overload
+    def to_frame(
+        self, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
+    ) -> pd.DataFrame | pl.DataFrame | dict[str, np.ndarray]: ...
     @_returns("data frame or dict of str to ndarray", "The nodes.")
     def to_frame(
         self, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
@@ -249,7 +284,7 @@ class ExportMixin(ReportMixin):
         *,
         dtype: FloatType = "float64",
         feature_names: ColumnNames | None = None,
-    ) -> Any:
+    ) -> ModelProto:
         """As an ONNX model: see :func:`pellucid.export.to_onnx`."""
         return export.to_onnx(self, X, dtype=dtype, feature_names=feature_names)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -16,9 +16,29 @@ from pellucid.export._values import exported
 from pellucid.regions.answer_regions import region_text
 from pellucid.tables.encoding import ColumnNames, Indicator
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
 KINDS = ("pandas", "polars", "dict")
 
 
+@overload
+def to_frame(
+    model: Any, *, kind: Literal["pandas"], feature_names: ColumnNames | None = None
+) -> pd.DataFrame: ...
+@overload
+def to_frame(
+    model: Any, *, kind: Literal["polars"], feature_names: ColumnNames | None = None
+) -> pl.DataFrame: ...
+@overload
+def to_frame(
+    model: Any, *, kind: Literal["dict"], feature_names: ColumnNames | None = None
+) -> dict[str, np.ndarray]: ...
+@overload
+def to_frame(
+    model: Any, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
+) -> pd.DataFrame | pl.DataFrame | dict[str, np.ndarray]: ...
 @documented
 def to_frame(
     model: Any, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None

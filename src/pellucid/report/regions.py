@@ -39,6 +39,14 @@ _LONGEST_EXPORT = 150_000
 class LevelView:
     """The rows as every level looks at them."""
 
+    numbers: np.ndarray
+    names: list[str]
+    level_of: np.ndarray
+    answer: np.ndarray
+    place: dict[str, int]
+    max_points: int
+    position: dict[Any, int]
+
     def __init__(
         self,
         numbers: np.ndarray,

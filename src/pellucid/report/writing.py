@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -21,6 +21,36 @@ from pellucid.report.payload import make_payload
 from pellucid.report.table_facts import DataNotes, TableFacts
 from pellucid.tables.columns import Columns, dates_as_days
 from pellucid.tables.frames import as_table
+
+if TYPE_CHECKING:
+    from pellucid.explanation.region_list import RegionList
+    from pellucid.report.alternatives import AlternativeTrees
+    from pellucid.tree.trade_off import TradeOffPoint
+
+
+class ReportOptions(TypedDict, total=False):
+    """The options of a report, for type checkers and editors; `write_report` describes them."""
+
+    fitted: Any
+    title: str | None
+    rows: str
+    reference: str | None
+    trade_off: Literal["auto"] | Iterable[TradeOffPoint] | AlternativeTrees | None
+    max_points: int
+    n_typical: int
+    series: Any
+    times: Any
+    made: dict[str, str] | None
+    decisions: Sequence[str]
+    warnings: Sequence[str]
+    number_of_clusters: Sequence[Mapping[str, Any]]
+    cluster_names: Mapping[Any, str] | None
+    suggested_names: Sequence[str]
+    table: TableFacts | None
+    stability: Any
+    exported: RegionList | None
+    no_rows: bool
+    language: Literal["en", "de"]
 
 
 def report_html(
@@ -113,7 +143,9 @@ def _new_names(model: Any, X: Any) -> list[str] | None:
     return [str(name) for name in table.columns] if table.shape[1] == n_features else None
 
 
-def write_report(path: str | PathLike[str], model: Any, X: Any, **options: Any) -> Path:
+def write_report(
+    path: str | PathLike[str], model: Any, X: Any, **options: Unpack[ReportOptions]
+) -> Path:
     """Write a report: one HTML file that explains the clusters and needs nothing else.
 
     It opens from the disk without a network, prints, and holds no more of the data than counts,

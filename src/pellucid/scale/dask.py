@@ -27,6 +27,9 @@ _SAMPLED_PARTITIONS = 8
 class DaskSource(Source):
     """A Dask DataFrame, or a Dask Array of two axes."""
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, data: Any) -> None:
         # Every attribute of a Delayed is another one.
         n_axes = getattr(data, "ndim", None)

@@ -27,6 +27,9 @@ from pellucid.scale.sources import (
 class ArrowReaderSource(Source):
     """Arrow batches that can be read again, such as those of a query."""
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, native: Any, schema: Any) -> None:
         self._native, self._schema = native, schema
         self.numeric, self.others = split_arrow_names(schema)
@@ -119,6 +122,9 @@ class ParquetFileSource(ArrowReaderSource):
 
 class DatasetSource(Source):
     """A pyarrow dataset, with its filter, its partitions and its file system."""
+
+    numeric: list[str]
+    others: list[str]
 
     def __init__(self, dataset: Any) -> None:
         self._dataset, self._names = dataset, dataset.schema.names

@@ -83,6 +83,9 @@ class Source(ABC):
 class ParquetSource(Source):
     """Parquet files with the same columns."""
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, paths: Sequence[Path]) -> None:
         self._parquet = import_optional(
             "pyarrow.parquet", "scan of Parquet files", "scan(polars.scan_parquet(...))"
@@ -197,6 +200,9 @@ class FileStates:
 
 class FunctionSource(Source):
     """A function that returns batches anew each time: arrays or data frames."""
+
+    numeric: list[str]
+    others: list[str]
 
     def __init__(self, make: Callable[[], Iterable[Any]]) -> None:
         self._make = make

@@ -28,6 +28,9 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean"
 class SparkSource(Source):
     """A Spark DataFrame."""
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         self.numeric, self.others = [], []

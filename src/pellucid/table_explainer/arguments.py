@@ -15,7 +15,7 @@ from typing import Any
 from pellucid._utils.notices import InputError, UsageError, option
 from pellucid.methods import BY_WORD, TreeMethod, one_of
 
-CHOICES = {
+CHOICES: dict[str, tuple[str, ...]] = {
     "scale": ("auto", "standard", "robust", "log", "rank", "none"),
     "missing": ("auto", "drop", "median", "error"),
     "outliers": ("auto", "keep"),

@@ -105,7 +105,7 @@ class PairSearch:
     def __post_init__(self) -> None:
         self.coarse_tol = max(self.coarse_tol, self.alpha_tol)
         self.best: tuple[float, int, float] = (np.inf, 0, 0.0)
-        self.is_complete = True
+        self.is_complete: bool = True
         self.blocks: list[BlockRecord] = []
         self._evaluated: dict[tuple[int, float], tuple[float, float, float]] = {}
         self._has_feasible = False

@@ -32,6 +32,9 @@ class Mixture:
     zeros is not normalized.
     """
 
+    accuracy: np.ndarray
+    explanation: np.ndarray
+
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
         self.accuracy, self.explanation = accuracy, explanation
         self._scales = _largest(accuracy), _largest(explanation)
@@ -110,8 +113,8 @@ class Evaluator:
     def __post_init__(self) -> None:
         report, self.report = self.report, lambda evaluator: None
         k_min, k_max = self.k_range
-        self.scale_d = self.evaluate(k_min, 1.0).distortion or 1.0
-        self.scale_n = float(self.evaluate(k_max, 0.0).n_nodes)
+        self.scale_d: float = self.evaluate(k_min, 1.0).distortion or 1.0
+        self.scale_n: float = float(self.evaluate(k_max, 0.0).n_nodes)
         self.report = report
 
     def evaluate(self, k: int, alpha: float) -> Evaluation:

@@ -184,6 +184,11 @@ class MedoidSearch:
     which rows are tried; ties go to the first row.
     """
 
+    D: np.ndarray
+    weight: np.ndarray
+    pool: ThreadPool
+    medoids: np.ndarray
+
     def __init__(
         self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool, order: np.ndarray | None = None
     ) -> None:

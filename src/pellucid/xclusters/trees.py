@@ -39,6 +39,13 @@ class TreeGrower:
     splits.
     """
 
+    X: np.ndarray
+    weight: np.ndarray
+    tree: Any
+    measure_weight: np.ndarray
+    min_accuracy: float
+    measure: str
+
     def __init__(
         self,
         X: np.ndarray,

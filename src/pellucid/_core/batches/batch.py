@@ -105,6 +105,12 @@ class Batch:
     different values, uint8.
     """
 
+    columns: np.ndarray
+    starts: np.ndarray
+    weights: Weights
+    codes: np.ndarray
+    is_mixed: np.ndarray
+
     def __init__(
         self,
         columns: np.ndarray,

@@ -45,6 +45,11 @@ class Dataset:
     both raise `OutOfDomain`. `rows`, in CSR, are made from sparse `X` when needed, if not given.
     """
 
+    X: Any
+    weights: Weights
+    pool: ThreadPool
+    _is_checked: bool
+
     objective = "kmeans"
 
     def __init__(

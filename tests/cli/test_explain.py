@@ -25,6 +25,7 @@ from pellucid import (
 )
 from pellucid._utils.files import replacing
 from pellucid.cli.app import app
+from pellucid.cli.output import show_line
 from pellucid.methods import BY_WORD
 
 NAMES = ["age", "income", "tenure", "visits"]
@@ -206,7 +207,31 @@ def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
 def test_without_room_for_a_table_rules_are_printed_below_each_other(long_names, monkeypatch):
     file, model = long_names
     arguments = ("explain", file, "-k", 8, *AS_GIVEN, *FAST)
-    assert f"\n{model.rules_}\n" in shown_in_terminal(monkeypatch, 50, *arguments)
+    assert flat(str(model.rules_)) in flat(shown_in_terminal(monkeypatch, 50, *arguments))
+
+
+@pytest.mark.parametrize("width", [50, 80])
+def test_suggested_names_are_below_a_narrow_table(data, monkeypatch, width):
+    found = pellucid.explain(data / "data.csv", k=3, effort="fast", verbose=False)
+    text = shown_in_terminal(monkeypatch, width, "explain", data / "data.csv", "-k", 3, *FAST)
+    lines = [line.strip() for line in text.splitlines()]
+    first = lines.index("suggested names") + 1
+    shown = [f"■ {i}  {name}" for i, name in enumerate(found.suggested_names)]
+    assert lines[first : first + 3] == shown
+
+
+def test_lines_are_wrapped_between_words_at_a_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("TERM", "xterm")
+    text = "dropped 9 of 400 rows with missing numbers; --missing median keeps them"
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    show_line(text)
+    lines = sys.stdout.getvalue().splitlines()
+    assert max(map(len, lines)) <= 30
+    assert " ".join(line.strip() for line in lines) == text
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    show_line(text)
+    assert sys.stdout.getvalue() == f"{text}\n"
 
 
 def test_a_pipe_is_wide_enough_for_most_rules(data, table):

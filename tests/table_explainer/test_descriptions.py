@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 
 import numpy as np
@@ -9,9 +10,11 @@ import polars as pl
 import pytest
 
 import pellucid
+from _support.extended import seeds
 from _support.tables import blobs, source
-from pellucid.table_explainer.descriptions import plain_name, suggest_names
+from pellucid.table_explainer.descriptions import Claim, category_words, suggest_names
 from pellucid.table_explainer.preparing import prepare
+from pellucid.tables.encoding import Indicator
 
 
 def names_of(table: pl.DataFrame, labels: np.ndarray) -> list[str]:
@@ -25,31 +28,97 @@ def test_names_describe_the_columns_in_which_a_cluster_differs_most():
     assert found[2] in ("high size, low weight", "low weight, high size")
 
 
-def test_categories_are_names_too():
+def test_claims_of_the_rule_come_first():
+    n = np.arange(120)
     table = pl.DataFrame(
         {
-            "channel": ["hotel"] * 30 + ["shop"] * 30,
-            "member": [1] * 30 + [0] * 30,
-            "noise": np.tile(np.arange(15.0) + 0.5, 4),
+            # `other` separates the groups less well than `used` does, but the rule has `used`.
+            "used": np.where(n % 2, 10.0, 2.0) + n % 7 / 10,
+            "other": np.where(n % 2, 5.0, 4.0) + n % 11 / 20,
         }
     )
-    first, second = names_of(table, np.repeat([0, 1], 30))
-    assert set(first.split(", ")) == {"hotel", "member"}
-    assert set(second.split(", ")) == {"shop", "no member"}
+    found = pellucid.explain(table, k=2, method="imm", verbose=False)
+    for rule, name in zip(found.rules, found.suggested_names):
+        assert name.claims[0].column == rule.rules[0].conditions[0].column
+        assert name.claims[0].share == 1.0
+        assert name.claims[0].others == 0.0
 
 
-def test_vague_categories_have_the_name_of_their_column():
+def test_a_middle_interval_of_the_rule_is_medium():
+    table = pl.DataFrame({"size": np.arange(90) // 30 * 10.0 + np.arange(90) % 7})
+    found = pellucid.explain(table, k=3, verbose=False, outliers="keep")
+    by_rule = {rule.text: name for rule, name in zip(found.rules, found.suggested_names)}
+    assert sorted(by_rule.values()) == ["high size", "low size", "medium size"]
+    assert next(text for text, name in by_rule.items() if "< size ≤" in text and name)
+    assert by_rule[next(t for t in by_rule if "< size ≤" in t)] == "medium size"
+
+
+def test_a_single_value_is_an_equation():
+    table = pl.DataFrame({"legs": [0, 4, 4, 4, 6] * 24, "noise": np.arange(120) % 17 / 3})
+    labels = np.array([0, 1, 1, 1, 2] * 24)
+    found = pellucid.explain(table.with_columns(group=labels), labels="group", verbose=False)
+    assert [name.split(", ")[0] for name in found.suggested_names] == [
+        "legs = 0",
+        "legs = 4",
+        "legs = 6",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "categories", "words"),
+    [
+        ("channel", "hotel", ("hotel", "shop"), "hotel"),
+        ("Partner", "Yes", ("Yes", "No"), "Partner"),
+        ("Partner", "No", ("Yes", "No"), "without Partner"),
+        ("survived", "no", ("yes", "no"), "not survived"),
+        ("has_kids", "no", ("yes", "no"), "has_kids is no"),
+        ("member", 0, (0, 1), "without member"),
+        ("member", 1, (0, 1, None), "member"),
+        ("flag", "T", ("T", "F"), "flag"),
+        ("yes", "n", ("n", "y"), "yes is n"),
+        ("a", 1, (1, 2), "a = 1"),
+        ("backup", "No", ("Yes", "No", "No internet service"), "without backup"),
+        (
+            "backup",
+            "No internet service",
+            ("Yes", "No", "No internet service"),
+            "without internet service",
+        ),
+        ("discount", "None", ("None", "Gold"), "discount is None"),
+        ("discount", None, (None, "Gold"), "discount is missing"),
+        ("grade", "T", ("T", "F", "G"), "grade is T"),
+    ],
+)
+def test_categories_in_words(column, value, categories, words):
+    assert category_words(Indicator(column, value, categories=categories)) == words
+
+
+def test_no_word_repeats_another():
     table = pl.DataFrame(
-        {"discount": ["None"] * 30 + ["Gold"] * 30, "noise": np.tile(np.arange(15.0) + 0.5, 4)}
+        {
+            "internet_service": ["No"] * 40 + ["DSL", "Fiber"] * 20,
+            "backup": ["No internet service"] * 40 + ["Yes", "No"] * 20,
+            "charges": np.r_[np.arange(40) % 9 + 10.0, np.arange(40) % 9 + 60.0],
+        }
     )
-    assert names_of(table, np.repeat([0, 1], 30)) == ["discount None", "Gold"]
+    first, _ = names_of(table, np.repeat([0, 1], 40))
+    words = first.split(", ")
+    assert len(words) == 2
+    assert "low charges" in words
+    assert {"without internet_service", "without internet service"} & set(words)
 
 
-def test_numbers_of_two_kinds_are_not_flags():
-    noise = np.tile(np.arange(15.0) + 0.5, 4)
-    for values, names in (((1, 2), ["a 1", "a 2"]), ((1, 0), ["a", "no a"])):
-        table = pl.DataFrame({"a": np.repeat(values, 30), "noise": noise})
-        assert names_of(table, np.repeat([0, 1], 30)) == names
+def test_columns_keep_their_spelling():
+    table = pl.DataFrame({"CAtBat (n)": np.arange(60) / 4, "pricemm": 9 - np.arange(60) / 8})
+    first, second = names_of(table, np.repeat([0, 1], 30))
+    assert set(first.split(", ")) == {"low CAtBat (n)", "high pricemm"}
+    assert set(second.split(", ")) == {"high CAtBat (n)", "low pricemm"}
+
+
+def test_braces_in_columns_and_categories():
+    table = pl.DataFrame({"a{}": np.arange(60) / 4, "kind": ["{x}"] * 30 + ["{y}"] * 30})
+    first, _ = names_of(table, np.repeat([0, 1], 30))
+    assert set(first.split(", ")) == {"low a{}", "{x}"}
 
 
 def test_dates_and_years_are_early_or_late():
@@ -63,19 +132,92 @@ def test_names_are_different():
     assert len(set(found)) == 4
 
 
-@pytest.mark.parametrize(
-    ("column", "words"),
-    [
-        ("dep_delay", "dep delay"),
-        ("GDP", "GDP"),
-        ("(k$)", "(k$)"),
-        ("Age", "age"),
-        ("body_mass_g", "body mass"),
-        ("g", "g"),
-    ],
+def test_clusters_that_differ_by_a_threshold_only_are_named_by_their_rules():
+    table = pl.DataFrame({"size": np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], 20) * 10})
+    found = pellucid.explain(table, k=5, verbose=False)
+    names = found.suggested_names
+    assert len(set(names)) == 5
+    assert all("(" not in name for name in names)
+
+
+def random_table(seed: int) -> pl.DataFrame:
+    """Groups in skewed, constant, small-integer and categorical columns, with noise."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(40, 160))
+    group = rng.integers(0, int(rng.integers(2, 6)), n)
+    kind = np.array(["No", "Yes", "blue", "red", "green", None], dtype=object)
+    table = {
+        "a b": rng.normal(3.0 * group, 1.0),
+        "spent": np.exp(rng.normal(group, 0.7)).round(2),
+        "n": rng.poisson(1 + 2 * group),
+        "noise": rng.normal(size=n).round(1),
+        "kind": kind[np.where(rng.random(n) < 0.8, group, rng.integers(0, 6, n))],
+        "member": rng.integers(0, 2, n) * (group > 0),
+    }
+    kept = rng.permutation(list(table))[: int(rng.integers(2, 7))].tolist()
+    return pl.DataFrame({name: table[name].tolist() for name in kept}, strict=False)
+
+
+BOUND = re.compile(
+    r"(?:(?P<low>[-.\de]+) (?P<strict><|≤) )?(?P<name>.+?) (?P<sign>[>≥≤=]) (?P<x>\S+)"
 )
-def test_column_names_as_words(column, words):
-    assert plain_name(column) == words
+
+
+def rows_with(table: pl.DataFrame, claim: Claim) -> np.ndarray:
+    """The rows for which the text of a condition on numbers is true."""
+    found = BOUND.fullmatch(claim.condition)
+    values = table[found["name"]].to_numpy()
+    compare = {">": np.greater, "≥": np.greater_equal, "≤": np.less_equal, "=": np.equal}
+    holds = compare[found["sign"]](values, float(found["x"]))
+    if found["low"]:
+        low = compare["≥" if found["strict"] == "≤" else ">"](values, float(found["low"]))
+        holds &= low
+    return holds
+
+
+@pytest.mark.slow
+def test_every_claim_is_true():
+    n_claims = 0
+    for seed in seeds(60):
+        table = random_table(seed)
+        found = pellucid.explain(table, k=2 + seed % 4, effort="fast", verbose=False)
+        table = table[found.fitted.prepared.rows]
+        labels, names = found.model.labels_, found.suggested_names
+        assert len(set(names)) == len(names)
+        for cluster, name in zip(found.model.cluster_names_, names):
+            mine = labels == cluster
+            assert name == ", ".join(c.words for c in name.claims) or not name.claims
+            for claim in name.claims:
+                n_claims += 1
+                assert claim.share >= 0.6
+                assert claim.share > claim.others
+                if claim.column in ("kind", "member"):
+                    continue
+                holds = rows_with(table, claim)
+                assert claim.share == pytest.approx(holds[mine].mean())
+                assert claim.others == pytest.approx(holds[~mine].mean())
+                values = table[claim.column].to_numpy()
+                if claim.words.startswith("high "):
+                    assert np.mean(values[mine] > np.median(values)) >= 0.6
+                if claim.words.startswith("low "):
+                    assert np.mean(values[mine] < np.median(values)) >= 0.6
+    assert n_claims > 5 * len(seeds(60))
+
+
+@pytest.mark.slow
+def test_claims_about_categories_are_true():
+    for seed in seeds(10):
+        table = random_table(seed).with_columns(
+            member=pl.Series(["a", None, "b"]).sample(
+                len(random_table(seed)), with_replacement=True, seed=seed
+            )
+        )
+        prepared = prepare(source(table.select("member")))
+        labels = (table["member"] == "a").fill_null(False).to_numpy().astype(int)
+        others, mine = suggest_names(prepared, labels, [0, 1])
+        assert mine.claims[0].condition == "member is a"
+        assert (mine.claims[0].share, mine.claims[0].others) == (1.0, 0.0)
+        assert all(c.share >= 0.6 and c.share > c.others for c in others.claims)
 
 
 @pytest.mark.slow

@@ -137,10 +137,12 @@ class RuleWords:
     never: str
     everywhere: str
     low: str
+    medium: str
     high: str
     early: str
     late: str
-    no: str
+    without: str
+    not_of: str
     average: str
 
 

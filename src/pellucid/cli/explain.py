@@ -240,6 +240,7 @@ def _show_json(found: TableExplanation) -> None:
                 "share": rule.share,
                 "purity": None if np.isnan(rule.purity) else rule.purity,
                 "suggested_name": name,
+                "name_claims": [claim._asdict() for claim in name.claims],
             }
             for rule, name in zip(found.rules, found.suggested_names)
         ],

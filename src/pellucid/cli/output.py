@@ -35,11 +35,10 @@ PIPE_WIDTH = 150
 NARROW_WIDTH = 60
 """Below this width rules are printed as a list, because a table would be too narrow."""
 
-
 WIDE_WIDTH = 100
-"""From this width on the table of rules has suggested names."""
+"""From this width on suggested names are in the table of rules, and otherwise below it."""
 
-SUGGESTED_WIDTH = 28
+SUGGESTED_WIDTH = 36
 
 DELAY = 0.3
 """Seconds before a bar appears; shorter work shows none."""
@@ -59,10 +58,15 @@ def open_console(*, stderr: bool = False) -> Console:
     return console
 
 
-def show_line(text: str, console: Console | None = None, *, style: str = "") -> None:
-    """Print text that is never wrapped, so that lines can be searched for and copied."""
+def show_line(text: str | Text, console: Console | None = None, *, style: str = "") -> None:
+    """Print text that is wrapped between words at a terminal.
+
+    Elsewhere it is never wrapped, so that lines can be searched for and copied.
+    """
     console = console or open_console()
-    console.print(Text(printable(text, console), style=style), soft_wrap=True)
+    if isinstance(text, str):
+        text = Text(printable(text, console), style=style)
+    console.print(text, soft_wrap=not console.file.isatty())
 
 
 live: ProgressBars | None = None
@@ -144,6 +148,7 @@ def show_rules(
     console = open_console()
     if console.width < NARROW_WIDTH:
         show_line("\n".join(map(str, rules)), console)
+        _show_names(rules, names, console)
         return
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, leading=0)
     table.add_column("cluster", no_wrap=True)
@@ -165,6 +170,23 @@ def show_rules(
             *([printable(names[position], console)] if has_names else []),
         )
     console.print(table)
+    if not has_names:
+        _show_names(rules, names, console)
+
+
+def _show_names(rules: Sequence[ClusterRule], names: Sequence[str], console: Console) -> None:
+    """Print suggested names as a list."""
+    if not names:
+        return
+    show_line("suggested names", console)
+    for position, (rule, name) in enumerate(zip(rules, names)):
+        show_line(
+            _cluster_label(rule, position, console).append(
+                f"  {printable(name, console)}", "not bold"
+            ),
+            console,
+        )
+    show_line("", console)
 
 
 def show_measures(measures: Iterable[tuple[str, str]]) -> None:
@@ -231,7 +253,7 @@ def _show_labelled(label: str, message: str, style: str) -> None:
     console = open_console(stderr=True)
     text = Text(f"{label}:", style=style)
     text.append(f" {printable(_one_line(message), console)}", style="default")
-    console.print(text, soft_wrap=True)
+    show_line(text, console)
 
 
 def _one_line(text: str) -> str:

@@ -20,7 +20,7 @@ from pellucid.explanation.rules import RuleList
 from pellucid.resampling.draws import measure_stability, restated
 from pellucid.resampling.result import Stability
 from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
-from pellucid.table_explainer.descriptions import describe_profile, suggest_names
+from pellucid.table_explainer.descriptions import ClusterName, describe_profile, suggest_names
 from pellucid.table_explainer.fitting import FittedTable, choose_clusters, find_problems
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
@@ -45,7 +45,8 @@ class TableExplanation:
     warnings : list of str
         Why the explanation may not be trusted; empty if no problem was found.
     suggested_names : list of str
-        A short description of each cluster.
+        A short description of each cluster. Its attribute ``claims`` has the shares of the rows
+        of the cluster, and of the others, for which each part holds.
     fitted : FittedTable
         The prepared data, the clustering and the tree.
     stability : Stability or None
@@ -56,7 +57,7 @@ class TableExplanation:
     explanation: Explanation
     decisions: list[str]
     warnings: list[str]
-    suggested_names: list[str]
+    suggested_names: list[ClusterName]
     stability: Stability | None = None
 
     @property
@@ -400,10 +401,11 @@ def explain_source(source: TableSource, options: ExplainOptions) -> TableExplana
     return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
 
 
-def _suggested_names(fitted: FittedTable) -> list[str]:
+def _suggested_names(fitted: FittedTable) -> list[ClusterName]:
     """A description of each cluster, in the current language."""
     model = fitted.model
-    return suggest_names(fitted.prepared, model.labels_, model.cluster_names_.tolist())
+    clusters = model.cluster_names_.tolist()
+    return suggest_names(fitted.prepared, model.labels_, clusters, fitted.explanation.rules_)
 
 
 def _source(table: Any, hints: ReadingOptions | None = None) -> TableSource:

@@ -172,13 +172,13 @@ FEW_ROWS = 10
 
 # Suggested names
 
-CLEAR = 0.5
-"""Difference from the mean of all rows, in standard deviations, that is worth a word. Convention:
-Cohen (1988) calls it a medium effect.
+TYPICAL = 0.6
+"""Share of the rows of a cluster for which a claim of its name has to hold. Convention."""
+
+CLEAR = 0.25
+"""Difference from the share of the other rows that is worth a word. Convention: less is hardly
+seen in the table.
 """
 
-TYPICAL = 0.7
-"""Share of the rows of a cluster that need a category for it to be a name. Convention."""
-
-MOST_WORDS = 3
-"""Descriptions in a name, at most. Two are used if they tell the clusters apart."""
+BESIDE_MEDIUM = 0.1
+"""Share of the other rows that are below, and above, a medium value. Convention."""

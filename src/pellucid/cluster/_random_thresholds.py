@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pellucid._core.criteria.random_cuts import DrawnCuts, Trees, cost_changes, draw_cuts
+from pellucid._core.criteria.random_cuts import DrawnCuts, Trees, draw_cuts
+from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers.growing_tree import grow_greedily
 from pellucid._utils.estimators import Noise, Objective, Polish
 from pellucid._utils.sklearn_compat import Interval, StrOptions
@@ -136,10 +138,15 @@ class RandomThresholds(BaseReferenceTree):
             objective=self.objective,
             pool=problem.pool,
         )
-        same = _first_of_equals(problem.centers)
-        changes = cost_changes if self.objective == "kmeans" else _cost_changes_one_by_one
-        self._changes = changes(problem.data, problem.centers, same[problem.labels], trees)
-        criterion = DrawnCuts(problem, trees, int(np.argmin(self._changes)))
+        labels = _first_of_equals(problem.centers)[problem.labels].astype(np.intp)
+        groupings = _groupings(problem.data, trees)
+        self._changes, rounding = cost_changes(problem.data, problem.centers, labels, groupings)
+        # Of draws that rounding cannot tell apart, the exact costs decide; ties go to the first.
+        near = np.flatnonzero(self._changes <= self._changes.min() + rounding)
+        draws = near[np.sort(np.unique(self._changes[near], return_index=True)[1])]
+        groupings = _groupings(problem.data, Trees(*(part[draws] for part in trees)))
+        costs = [0] if len(draws) == 1 else list(map(problem.own_cost, groupings))
+        criterion = DrawnCuts(problem, trees, int(draws[np.argmin(costs)]))
         return grow_greedily(criterion, self.threshold_style, progress)
 
     def _store_growth(self, problem, growth, found):
@@ -152,25 +159,25 @@ def _first_of_equals(centers: np.ndarray) -> np.ndarray:
     return first[group.reshape(-1)]
 
 
-def _cost_changes_one_by_one(
-    data: Any, centers: np.ndarray, labels: np.ndarray, trees: Trees
-) -> np.ndarray:
-    """The same as `cost_changes` for any objective; medians cannot be computed from sums.
-
-    Changes that differ by rounding errors are equal, so that ties go to the first draw.
-    """
-    labels = labels.astype(np.intp)
-    changes: list[float] = []
+def _groupings(data: Dataset, trees: Trees) -> Iterator[np.ndarray]:
+    """The cluster of each row, by tree."""
+    names = ("feature", "threshold", "children_left", "children_right", "cluster")
+    none = np.zeros(trees.cluster.shape[1])
+    counts = {"n_node_samples": none.astype(np.intp), "weighted_n_node_samples": none}
     for parts in zip(*trees):
-        none = np.zeros(len(parts[0]))
-        names = ("feature", "threshold", "children_left", "children_right", "cluster")
-        tree = ThresholdTree(
-            n_features=data.X.shape[1],
-            n_node_samples=none.astype(np.intp),
-            weighted_n_node_samples=none,
-            **dict(zip(names, parts)),
-        )
-        (_, cost), (_, before) = data.centers_and_costs(tree.predict(data.X), labels, centers)
-        change, rounding = cost - before, _ROUNDING * max(cost, before)
-        changes.append(next((c for c in changes if abs(c - change) <= rounding), change))
-    return np.array(changes)
+        tree = ThresholdTree(n_features=data.X.shape[1], **counts, **dict(zip(names, parts)))
+        found = tree.leaf_values(data.X, tree.cluster, count_threads=lambda: data.pool.n_threads)
+        yield found[0]
+
+
+def cost_changes(
+    data: Dataset, centers: np.ndarray, labels: np.ndarray, groupings: Iterable[np.ndarray]
+) -> tuple[np.ndarray, float]:
+    """By how much the costs of groupings of the rows exceed that of their labels.
+
+    All costs are to the own centers of the groups. Also returns what rounding can change.
+    """
+    moments = data.moments(labels, centers)
+    found = [data.centers_and_costs(groups, labels, centers, moments) for groups in groupings]
+    costs, before = np.array([[cost for _, cost in pair] for pair in found]).T
+    return costs - before, _ROUNDING * float(max(costs.max(), before.max()))

@@ -1,4 +1,4 @@
-"""Mistakes: sums, bounds and children of a node, against all rows one by one."""
+"""Mistakes: histogram, bounds and children of a node, against all rows one by one."""
 
 from unittest import mock
 
@@ -13,7 +13,6 @@ from pellucid import EMN, IMM, BeamSearch
 from pellucid._core.criteria import mistakes as module
 from pellucid._core.criteria.base import Node, NodeRows
 from pellucid._core.criteria.column_search import Split
-from pellucid._core.criteria.mistake_scans import StoredSums
 from pellucid._core.criteria.mistakes import Mistakes, MistakesState
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
@@ -40,22 +39,14 @@ def mistakes(problem, feature, threshold, rows):
 
 
 def count(problem, node):
-    """The sums of a node, row by row: first the differences of the amounts, then the decreases."""
-    bins = problem.bins
-    sums = np.zeros((*bins.edges.shape, 2), dtype=np.int64)
+    """The histogram of a node, row by row."""
+    bins, centers = problem.bins, node.rows.centers.tolist()
+    histogram = np.zeros((problem.n_features, len(centers), bins.edges.shape[1]), dtype=np.int64)
     for row in node.rows.active:
+        center = centers.index(problem.labels[row])
         weight = problem.weights.units[row]
-        for j, b in enumerate(bins.codes[:, row].tolist()):
-            e = bins.center_code[j, problem.labels[row]]
-            sums[j, min(b, e), 0] += weight
-            sums[j, max(b, e), 0] -= weight
-            sums[j, b, 1] += weight if b > e else 0
-    return sums
-
-
-def differences(sums):
-    """Sums as `count` has them."""
-    return np.stack([sums[:, :, 0] - sums[:, :, 1], sums[:, :, 1]], axis=2)
+        histogram[np.arange(problem.n_features), center, bins.codes[:, row]] += weight
+    return histogram
 
 
 def node_of(problem, members):
@@ -70,11 +61,11 @@ def node_of(problem, members):
 @pytest.mark.parametrize("rows_per_bin", [0, 1])
 @given(st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
-def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
+def test_the_histogram_of_every_node_is_that_of_its_rows(rows_per_bin, seed):
     problem = make_problem(seed, n_samples=300)
     criterion = Mistakes(problem)
     waiting = [criterion.root()]
-    # Sums of nodes with few rows per bin are not stored.
+    # Histograms of nodes with few rows per bin are not stored.
     with mock.patch.object(module, "_MANY_ROWS_PER_BIN", rows_per_bin):
         while waiting:
             node = waiting.pop()
@@ -82,10 +73,10 @@ def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
             if split is None:
                 continue
             expected = count(problem, node)
-            np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
+            np.testing.assert_array_equal(criterion.histogram(node), expected)
             divided = criterion.divide_node(node, split)
             # The children have copies: the parent may be split in another way.
-            np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
+            np.testing.assert_array_equal(criterion.histogram(node), expected)
             waiting += [divided.left, divided.right]
 
 
@@ -93,7 +84,7 @@ def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
 @pytest.mark.parametrize("method", [IMM, EMN])
 @given(st.integers(0, 10**6), st.sampled_from(["greedy", BeamSearch(3, 2)]), st.booleans())
 @settings(max_examples=20, deadline=None)
-def test_stored_sums_and_sparse_data_give_the_same_tree(method, seed, search, has_weights):
+def test_stored_histograms_and_sparse_data_give_the_same_tree(method, seed, search, has_weights):
     rng = np.random.default_rng(seed)
     X = rng.integers(-10, 10, size=(80, 3)) / 4 * (rng.random((80, 3)) < 0.7)
     X = X[:, : rng.integers(1, 4)] + (rng.random((80, 1)) if seed % 2 else 0)
@@ -104,19 +95,6 @@ def test_stored_sums_and_sparse_data_give_the_same_tree(method, seed, search, ha
             model = method(reference=np.unique(X[:9], axis=0), search=search)
             trees.append(model.fit(store(X), sample_weight=weight).tree_)
     assert trees[0] == trees[1] == trees[2]
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
-def test_sums_of_a_histogram_by_center(seed):
-    problem = make_problem(seed)
-    root, bins = Mistakes(problem).root(), problem.bins
-    histogram = np.zeros((problem.n_features, problem.n_clusters, bins.edges.shape[1]), np.int64)
-    for row in root.rows.active:
-        weight, center = problem.weights.units[row], problem.labels[row]
-        histogram[np.arange(problem.n_features), center, bins.codes[:, row]] += weight
-    stored = StoredSums.of_histogram(histogram, bins.center_code)
-    np.testing.assert_array_equal(differences(stored.sums), count(problem, root))
 
 
 @pytest.mark.slow
@@ -134,13 +112,16 @@ def test_a_center_for_every_fifth_row(store):
 def test_amounts_at_edges_and_bounds_inside_bins(store, seed, members):
     problem = make_problem(seed, store=store)
     node, bins = node_of(problem, sorted(members)), problem.bins
-    rows, scan = node.rows.active, Mistakes(problem)._scan(node)
-    gaps = scan.sorted_code
+    rows, search = node.rows.active, module._NodeSearch(Mistakes(problem), node, 1)
+    gaps = search.codes.ascending
     found = np.empty((problem.n_features, gaps.shape[1] - 1, 3))
-    scan(np.arange(problem.n_features), found)
+    search.scan(np.arange(problem.n_features), found)
     for j in range(problem.n_features):
-        of_column, known, candidates = scan.column(j, np.inf)
+        sums, _ = search.exact_sums(j)
+        column = j, gaps[j], sums, bins.inside[j]
+        of_column, candidates = search.terms.judge_column(*column, np.inf)
         np.testing.assert_array_equal(of_column, found[j])
+        known = sums.amount
         for g, (first, last) in enumerate(zip(gaps[j, :-1].tolist(), gaps[j, 1:].tolist())):
             amounts = [mistakes(problem, j, bins.edges[j, t], rows) for t in range(first, last)]
             if not amounts:

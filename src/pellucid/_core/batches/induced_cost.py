@@ -30,9 +30,9 @@ from pellucid._core.batches.induced_rows import (
 from pellucid._core.batches.node_search import Judgement, Search, search_node
 from pellucid._core.batches.partitions import BatchProblem
 from pellucid._core.criteria.base import Node
+from pellucid._core.criteria.center_search import CenterCodes, EdgeSums, edge_sums
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
-from pellucid._core.criteria.induced_cost import excess_at_edges
-from pellucid._core.criteria.mistake_scans import EdgeSums, ObjectiveTerms
+from pellucid._core.criteria.induced_cost import excess_at_edges, induced_terms
 
 _NEVER = 2**61
 """More than any amount."""
@@ -111,20 +111,15 @@ class _InducedCostSearch:
         self.criterion, self.problem, self.node, self.features = criterion, problem, node, features
         self.weight = sums.histogram[0].sum(axis=1)
         self.base = int(sums.totals[:, 2].sum())
-        killers = np.zeros((2, problem.n_features))
-        killers[0, list(node.cut_left)] = 1.0
-        killers[1, list(node.cut_right)] = 1.0
-        self.terms = ObjectiveTerms(
-            divisor=float(self.base),
-            penalty=criterion.depth_penalty,
-            total=float(sums.totals[:, 0].sum()),
-            min_weight=min_weight,
-            killer_left=killers[0],
-            killer_right=killers[1],
+        cost, weight = self.base, float(sums.totals[:, 0].sum())
+        self.terms = induced_terms(
+            problem.n_features, node, cost, weight, criterion.depth_penalty, min_weight
         )
-        self.codes = problem.bins.center_code.take(node.centers, axis=1)
-        self.position = np.sort(self.codes, axis=1)
-        self.lower = self._lower_sums(sums)
+        codes = CenterCodes.of(problem.bins.center_code, node.centers)
+        self.codes, self.position = codes
+        weights, margins = sums.histogram.take(features, axis=1)
+        totals = sums.totals[:, 1].copy()
+        self.lower = edge_sums(features, weights, margins, totals, codes, self.base)
         self.known: dict[int, tuple[ExcessRequest, ExcessSums]] = {}
         self.best = np.inf
 
@@ -164,27 +159,6 @@ class _InducedCostSearch:
         return (
             yield from search_node(number, search, self._column, self._judge, self.problem, prepare)
         )
-
-    def _lower_sums(self, sums: NodeMargins) -> EdgeSums:
-        """Lower bounds of the amounts at the edges, and weights: by place in `features`."""
-        from pellucid._core.kernels.mistakes import separation_sums
-
-        weights, margins = sums.histogram.take(self.features, axis=1)
-        n_edges = int(self.position[:, -1].max()) + 2
-        amount, decrease, weight_left = np.zeros((3, len(self.features), n_edges), dtype=np.int64)
-        amount.fill(self.base)
-        separation_sums(
-            features=self.features,
-            weights=weights,
-            margins=margins,
-            totals=sums.totals[:, 1].copy(),
-            center_code=self.codes,
-            sorted_code=self.position,
-            amount=amount,
-            decrease=decrease,
-            weight_left=weight_left,
-        )
-        return EdgeSums(amount, decrease, weight_left)
 
     def _bounds(self) -> tuple[np.ndarray, float, float]:
         """Lower bounds of the objective by column and gap, no splits yet; the least one of an edge,

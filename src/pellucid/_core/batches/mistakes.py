@@ -16,8 +16,9 @@ from pellucid._core.batches.partitions import BatchProblem, ExactTask
 from pellucid._core.batches.routing import OverlapRouting, Routing
 from pellucid._core.batches.tasks import rows_in_bins
 from pellucid._core.criteria.base import Node
+from pellucid._core.criteria.center_search import FIRST, CenterCodes, EdgeSums, edge_sums
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
-from pellucid._core.criteria.mistake_scans import MistakeScan, StoredSums
+from pellucid._core.criteria.mistakes import BalancedMistakes, Mistakes, mistake_terms
 
 _HISTOGRAM_BYTES = 2**28
 """Bytes of the histograms of overlapping nodes that are counted in one pass."""
@@ -156,6 +157,7 @@ class BatchMistakes(BatchCriterion[None]):
     """Best splits by mistakes; see `pellucid._core.criteria.mistakes`."""
 
     has_passive_rows = True
+    divisor = staticmethod(Mistakes.divisor)
 
     def __init__(self, problem: BatchProblem) -> None:
         super().__init__(problem)
@@ -201,10 +203,6 @@ class BatchMistakes(BatchCriterion[None]):
         self._histogram = found if last is None else self._histogram - found
         self._last = step
 
-    def divisor(self, n_centers: int) -> np.ndarray:
-        """What the mistakes of a split are divided by, for each gap between centers."""
-        return np.ones(n_centers - 1)
-
     def _search(self, node: BatchNode, histogram: np.ndarray, n: int) -> Search:
         """The search for the n best splits of a node, given its histogram by own center."""
         problem, bins = self.problem, self.problem.bins
@@ -213,12 +211,13 @@ class BatchMistakes(BatchCriterion[None]):
         if not len(features):
             return []
         divisor = self.divisor(len(node.centers))
-        by_center = bins.center_code.take(node.centers, axis=1)
-        sums = StoredSums.of_histogram(histogram, by_center)
-        scan = MistakeScan(bins.inside, sums, np.sort(by_center, axis=1))
+        terms = mistake_terms(problem.n_features, divisor)
+        codes = CenterCodes.of(bins.center_code, node.centers)
         found = np.full((problem.n_features, len(divisor), 3), np.inf)
-        scan(features, found)
-        found[:, :, ::2] /= divisor[:, None]
+        counted = histogram.take(features, axis=0)
+        totals = counted[0].sum(axis=1)
+        sums = edge_sums(features, counted, counted, totals, codes)
+        terms.judge(features, codes.ascending, sums, bins.inside, -np.inf, found)
 
         def make_column(feature: int) -> FineColumn:
             sums = histogram[feature].T.copy()
@@ -226,16 +225,14 @@ class BatchMistakes(BatchCriterion[None]):
 
         def judge(feature: int, column: FineColumn, limit: float) -> Judgement:
             place = np.searchsorted(column.edges, coordinates[:, feature])[None]
-            sums = StoredSums.of_histogram(column.sums.T[None], place)
-            fine = MistakeScan(column.inside[None], sums, np.sort(place, axis=1))
-            slack = divisor.max() * (1 + 1e-12)  # a little more, because of rounding
-            found, _, candidates = fine.column(0, limit * slack)
-            best = best_edges(found, column.edges)
-            best[:, 0] /= divisor
-            if n == 1 and (least := best[:, 0].min()) < limit:
-                _, _, candidates = fine.column(0, least * slack)
-            bound = (found[:, 2] / divisor).min()
-            return Judgement(best, candidates & column.inside, bound)
+            codes, counted = CenterCodes(place, np.sort(place)), column.sums.T[None].copy()
+            sums = edge_sums(FIRST, counted, counted, totals, codes)
+            levels = EdgeSums(*(of_column[0] for of_column in sums))
+            fine = 0, codes.ascending[0], levels, column.inside
+            found, wanted = terms.judge_column(*fine, limit)
+            if n == 1 and (least := found[:, 0].min()) < limit:
+                _, wanted = terms.judge_column(*fine, least)
+            return Judgement(best_edges(found, column.edges), wanted, found[:, 2].min())
 
         search = ColumnSearch(found[features], features, bins.edges, np.inf, n)
         splits = yield from search_node(node.number, search, make_column, judge, problem)
@@ -248,7 +245,4 @@ class BatchMistakes(BatchCriterion[None]):
 class BatchBalancedMistakes(BatchMistakes):
     """Mistakes divided by the smaller number of centers (EMN)."""
 
-    def divisor(self, n_centers: int) -> np.ndarray:
-        """The smaller number of centers on a side."""
-        n_left = np.arange(1, n_centers)
-        return np.minimum(n_left, n_centers - n_left)
+    divisor = staticmethod(BalancedMistakes.divisor)

@@ -9,8 +9,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from pellucid._core.criteria.center_search import CenterCodes
 from pellucid._core.criteria.column_search import Split
-from pellucid._core.criteria.mistake_scans import CenterCodes
 from pellucid._core.criteria.partition import SplitRows, split_rows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import order_by
@@ -359,8 +359,7 @@ class CenterSplitCriterion(MemoryCriterion[State]):
 
     def center_codes(self, node: Node[State]) -> CenterCodes:
         """Codes of the node's centers in all columns."""
-        by_center = self.problem.bins.center_code.take(node.rows.centers, axis=1)
-        return CenterCodes(by_center, np.sort(by_center, axis=1))
+        return CenterCodes.of(self.problem.bins.center_code, node.rows.centers)
 
     def cluster(self, node: Node[State]) -> int:
         """The node's center; of several that no split separates, the one with most rows."""

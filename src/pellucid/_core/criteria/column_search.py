@@ -184,41 +184,6 @@ def rows_in_bins(
     return tuple(part.take(order) for part in selected)
 
 
-class InnerThresholds:
-    """Thresholds strictly inside bins: the values of the rows in these bins.
-
-    `values` and `codes` are those of at least one row, sorted by value; `sorted_code` are the codes
-    of the node's centers, ascending: the gaps lie between them. `edges` are those of the column.
-    `thresholds` are ascending; those of gap g are ``thresholds[starts[g]:starts[g + 1]]``.
-    """
-
-    def __init__(
-        self, values: np.ndarray, codes: np.ndarray, sorted_code: np.ndarray, edges: np.ndarray
-    ) -> None:
-        new_bin = (codes[1:] != codes[:-1]).nonzero()[0]
-        self._first, last = np.append(0, new_bin + 1), np.append(new_bin, len(codes) - 1)
-        self._bins, self._sizes = codes[self._first].astype(np.intp), last - self._first + 1
-        gap = sorted_code.searchsorted(self._bins) - 1
-        is_threshold = np.empty(len(values), dtype=bool)
-        is_threshold[:-1] = values[1:] != values[:-1]
-        # After the last value of a bin comes its upper edge. A center on that edge belongs to the
-        # next gap, so thresholds between the value and the edge differ from the edge.
-        on_center = self._bins == sorted_code[gap + 1]
-        is_threshold[last] = on_center & (values[last] < edges[self._bins])
-        self._places = is_threshold.nonzero()[0]
-        self.thresholds = values[self._places]
-        gap_starts = gap.searchsorted(np.arange(len(sorted_code)))
-        self.starts = self._places.searchsorted(np.append(self._first, len(values))[gap_starts])
-
-    def sums(self, change: np.ndarray, at_edges: np.ndarray) -> np.ndarray:
-        """A quantity at the thresholds: its value at the edge below the bin, plus the changes by
-        the rows of the bin up to the threshold.
-        """
-        sums, first = change.cumsum(), self._first
-        start = at_edges[self._bins - 1] - sums[first] + change[first]
-        return (sums + np.repeat(start, self._sizes))[self._places]
-
-
 def _nth_smallest(values: np.ndarray, n: int) -> float:
     flat = values.ravel()
     return np.partition(flat, n - 1)[n - 1] if n <= len(flat) else flat.max()

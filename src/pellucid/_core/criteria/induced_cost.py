@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node
-from pellucid._core.criteria.column_search import (
-    InnerThresholds,
-    Split,
-    best_edges,
-    rows_in_bins,
-    search_columns,
-)
-from pellucid._core.criteria.mistake_scans import (
+from pellucid._core.criteria.center_search import (
+    CenterSearch,
     EdgeSums,
     LabeledRows,
     ObjectiveTerms,
-    SeparationScan,
 )
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 
 _MIN_ROWS = 16384
@@ -151,7 +146,7 @@ class DepthLimitedCost(InducedCost):
         return max(n_left, len(centers) - n_left) <= max_centers
 
 
-class _NodeSearch:
+class _NodeSearch(CenterSearch):
     """Search for the best splits of one node.
 
     Margins give a lower bound of the induced cost in every column; the induced cost itself is
@@ -166,60 +161,37 @@ class _NodeSearch:
         weight_per_center: float,
         n: int,
     ) -> None:
-        self.problem, self.centers, self.n = criterion.problem, node.rows.centers, n
-        self.labeled = labeled
-        self.center_code, self.position = codes = criterion.center_codes(node)
-        total_weight = float(labeled.sums[:, 0].sum())
-        penalty = criterion.depth_penalty
-        killers = np.zeros((2, self.problem.n_features))
-        killers[0, list(node.rows.cut_left)] = 1.0
-        killers[1, list(node.rows.cut_right)] = 1.0
-        self.objective = ObjectiveTerms(
-            divisor=float(labeled.base),
-            penalty=penalty,
-            total=total_weight,
-            min_weight=weight_per_center,
-            killer_left=killers[0],
-            killer_right=killers[1],
+        self.centers = node.rows.centers
+        terms = induced_terms(
+            criterion.problem.n_features,
+            node.rows,
+            labeled.base,
+            float(labeled.sums[:, 0].sum()),
+            criterion.depth_penalty,
+            weight_per_center,
         )
-        self.margins = SeparationScan(self.problem, labeled, codes, self.objective)
+        super().__init__(criterion.problem, labeled, criterion.center_codes(node), terms, n)
 
-    def best_splits(self, features: np.ndarray) -> list[Split]:
-        """The n best splits in some columns."""
-        size, n_gaps = len(self.labeled.rows), len(self.centers) - 1
-        return search_columns(
-            self.problem, features, size, self.bound, self.refine, np.inf, n_gaps, self.n
-        )
-
-    def bound(self, block: np.ndarray, found: np.ndarray) -> None:
+    def scan(self, features: np.ndarray, found: np.ndarray) -> None:
         """Lower bounds for some columns, and no splits yet."""
-        self.margins(block, found)
-        found[block, :, 2] = np.minimum(found[block, :, 0], found[block, :, 2])
-        found[block, :, 0] = np.inf
+        super().scan(features, found)
+        found[features, :, 2] = np.minimum(found[features, :, 0], found[features, :, 2])
+        found[features, :, 0] = np.inf
 
-    def refine(self, feature: int, limit: float) -> np.ndarray:
-        """Least objective and threshold in each gap of a column."""
-        problem, bins, labeled = self.problem, self.problem.bins, self.labeled
-        position, edges, inside = self.position[feature], bins.edges[feature], bins.inside[feature]
+    def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
         amount, fall, change = self._induced_costs(feature)
-        levels = EdgeSums(amount, fall, self.margins.weight_left(feature))
-        found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
-        if self.n == 1 and (best := found[:, 0].min()) < limit:
-            found, wanted = self.objective.judge_column(feature, position, levels, inside, best)
-        cuts = best_edges(found, edges)
-        places, codes, values = rows_in_bins(problem, feature, labeled.rows, wanted)
-        rows = BinRows(values, codes, change[places], labeled.weight[places])
-        refine_within_bins(rows, feature, position, edges, levels, self.objective, cuts)
-        return cuts
+        weight_left = self.weights.count(np.array([feature]))[0].sum(axis=0).cumsum()
+        return EdgeSums(amount, fall, weight_left), lambda places, codes: change[places]
 
     def _induced_costs(self, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Induced cost at every edge, its fall in every bin, and the change by each row."""
         from pellucid._core.kernels.induced_cost import sum_excess
 
-        problem, labeled, position = self.problem, self.labeled, self.position[feature]
+        problem, labeled = self.problem, self.labeled
+        by_center, position = (of_columns[feature] for of_columns in self.codes)
         column = problem.bins.dense_column(feature, problem.n_samples)
         bins, n_gaps = np.arange(problem.bins.edges.shape[1]), len(position) - 1
-        order, change = self.center_code[feature].argsort(), np.empty_like(labeled.margin)
+        order, change = by_center.argsort(), np.empty_like(labeled.margin)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         gap_of_bin = np.searchsorted(position, bins) - 1
@@ -245,6 +217,17 @@ class _NodeSearch:
         return labeled.base + excess_at_edges(by_gap, by_bin, position), by_bin[1], change
 
 
+def induced_terms(
+    n_features: int, node: Any, cost: int, weight: float, penalty: float, min_weight: float
+) -> ObjectiveTerms:
+    """Price + λ DExp of a node with some cost and weight, in memory or on batches."""
+    killers, n_gaps = np.zeros((2, n_features)), len(node.centers) - 1
+    killers[0, list(node.cut_left)] = 1.0
+    killers[1, list(node.cut_right)] = 1.0
+    divisor = np.full(n_gaps, float(cost))
+    return ObjectiveTerms(divisor, penalty, weight, min_weight, *killers)
+
+
 def excess_at_edges(by_gap: np.ndarray, by_bin: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Excess of all rows of a node at every edge of a column.
 
@@ -257,48 +240,3 @@ def excess_at_edges(by_gap: np.ndarray, by_bin: np.ndarray, position: np.ndarray
     gap = np.clip(np.searchsorted(position, bins, side="right") - 1, 0, len(by_gap) - 1)
     right, left = by_bin.cumsum(axis=1)
     return by_gap[gap] - (right[position[gap + 1]] - right) - (left - left[position[gap]])
-
-
-class BinRows(NamedTuple):
-    """Rows of some bins, sorted by value.
-
-    `change` is what the amount changes when the row goes to the left.
-    """
-
-    values: np.ndarray
-    codes: np.ndarray
-    change: np.ndarray
-    weight: np.ndarray
-
-
-def refine_within_bins(
-    rows: BinRows,
-    feature: int,
-    position: np.ndarray,
-    edges: np.ndarray,
-    levels: EdgeSums,
-    objective: ObjectiveTerms,
-    cuts: np.ndarray,
-) -> None:
-    """Replace thresholds by better ones strictly inside bins.
-
-    The amount at the edge below a bin is known; each row of the bin changes it when it goes to the
-    left. So the values of the rows are evaluated as if they were edges. `cuts`, (n_gaps, 2), are
-    the least objective so far in each gap between centers, and its threshold.
-    """
-    values, codes, change, weight = rows
-    if not len(values):
-        return
-    inner = InnerThresholds(values, codes, position, edges)
-    # One column more than thresholds, because the bin above the last edge is read too.
-    amount, fall, below = np.zeros((3, len(inner.thresholds) + 1), dtype=np.int64)
-    amount[:-1] = inner.sums(change, levels.amount)
-    below[:-1] = inner.sums(weight, levels.weight_left)
-    nothing_inside = np.zeros(len(amount), dtype=bool)
-    found, _ = objective.judge_column(
-        feature, inner.starts, EdgeSums(amount, fall, below), nothing_inside, -np.inf
-    )
-    for g in (found[:, 0] <= cuts[:, 0]).nonzero()[0].tolist():
-        if found[g, 0] < np.inf:
-            best = found[g, 0], inner.thresholds[int(found[g, 1])]
-            cuts[g] = min(best, tuple(cuts[g]))

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, SplitNode
-from pellucid._core.criteria.column_search import (
-    InnerThresholds,
-    Split,
-    best_edges,
-    rows_in_bins,
-    search_columns,
+from pellucid._core.criteria.center_search import (
+    CenterSearch,
+    EdgeSums,
+    LabeledRows,
+    ObjectiveTerms,
 )
-from pellucid._core.criteria.mistake_scans import EntrySums, MistakeScan, StoredSums
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.partition import split_by_center, split_rows
 
-_MANY_ROWS_PER_BIN = 8
-"""Rows per bin of a column from which on the sums of a node are stored. Its rows take 8 bytes per
-column and its sums 16 bytes per bin, so that the sums of all open nodes take at most a quarter of
-the memory of the data.
+_MANY_ROWS_PER_BIN = 4
+"""Rows per bin and center of a column from which on the histogram of a node is stored. Its rows
+take 8 bytes per column and its histogram 8 bytes per bin and center, so that the histograms of all
+open nodes take at most a quarter of the memory of the data.
 """
+
+_SMALL = 2**24
+"""Bytes of a histogram that is counted as a whole whatever the size of the data."""
 
 
 @dataclass(slots=True)
@@ -31,19 +33,19 @@ class MistakesState:
     """What is stored about a node.
 
     The active rows are grouped by center: those of the node's c-th center are
-    ``active[ends[c]:ends[c + 1]]``. `sums` are those of the active rows, see
-    `pellucid._core.kernels.mistakes`, if they are stored.
+    ``active[ends[c]:ends[c + 1]]``. `histogram` has their weight by column, center and bin, if it
+    is stored.
     """
 
     ends: np.ndarray
-    sums: np.ndarray | None = None
+    histogram: np.ndarray | None = None
 
 
 class Mistakes(CenterSplitCriterion[MistakesState]):
     """Least weight of rows separated from their own center; these rows do not count below.
 
-    The sums of a child of dense data are its parent's minus those of the rows that are not in the
-    child, if they are fewer than the rows of the child.
+    The histogram of a child of dense data is that of its centers in its parent, without the rows
+    that the split separates.
     """
 
     nodes_are_independent = True
@@ -61,75 +63,14 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         self, node: Node[MistakesState], features: np.ndarray, n: int
     ) -> list[Split]:
         """Splits with the least weight of separated rows."""
-        return self._best_splits(node, features, n, np.ones(len(node.rows.centers) - 1))
-
-    def _best_splits(
-        self, node: Node[MistakesState], features: np.ndarray, n: int, divisor: np.ndarray
-    ) -> list[Split]:
-        """Splits of least mistakes / divisor[g], g being the gap between neighbouring centers."""
-        scan, unit = self._scan(node), self.problem.weights.units_per_weight
-
-        mistakes = np.empty((self.problem.n_features, len(divisor), 3))
-
-        def scan_columns(block: np.ndarray, found: np.ndarray) -> None:
-            scan(block, mistakes)
-            found[block] = mistakes[block]
-            found[block, :, ::2] /= divisor[:, None]
-
-        def refine(feature: int, limit: float) -> np.ndarray:
-            limit *= divisor.max() * (1 + 1e-12)  # a little more, because of rounding
-            best = self._refine(node, scan, feature, limit)
-            best[:, 0] /= divisor
-            return best
-
-        splits = search_columns(
-            self.problem,
-            features,
-            scan.cost_per_column,
-            scan_columns,
-            refine,
-            no_split=np.inf,
-            n_gaps=len(divisor),
-            n_best=n,
-        )
+        splits = _NodeSearch(self, node, n).best_splits(features)
+        unit = self.problem.weights.units_per_weight
         return [split._replace(objective=split.objective / unit) for split in splits]
 
-    def _refine(
-        self, node: Node[MistakesState], scan: MistakeScan, feature: int, limit: float
-    ) -> np.ndarray:
-        """Fewest mistakes and their threshold in each gap of a column, exact up to a limit."""
-        problem, bins, active = self.problem, self.problem.bins, node.rows.active
-        found, amount, candidates = scan.column(feature, limit)
-        best, edges = best_edges(found, bins.edges[feature]), bins.edges[feature]
-        places, codes, values = rows_in_bins(problem, feature, active, candidates)
-        if not len(values):
-            return best
-        rows = active.take(places)
-        weight = problem.weights.units_of(rows)
-        is_past_center = codes > bins.center_code[feature].take(problem.labels.take(rows))
-        inner = InnerThresholds(values, codes, scan.sorted_code[feature], edges)
-        mistakes = inner.sums(np.where(is_past_center, -weight, weight), amount)
-        gaps = np.flatnonzero(np.diff(inner.starts))
-        if len(gaps):
-            starts, n = inner.starts[gaps], inner.starts[-1]
-            least = np.minimum.reduceat(mistakes[:n], starts)
-            is_least = mistakes[:n] == least.repeat(np.diff(np.append(starts, n)))
-            places = is_least.nonzero()[0]
-            thresholds = inner.thresholds[places[places.searchsorted(starts)]]
-            known, edge = best[gaps].T
-            is_better = (least < known) | ((least == known) & (thresholds < edge))
-            best[gaps[is_better]] = np.stack([least, thresholds], axis=1)[is_better]
-        return best
-
-    def _scan(self, node: Node[MistakesState]) -> MistakeScan:
-        """Scan of columns, in units of weight."""
-        bins, codes, rows = self.problem.bins, self.center_codes(node), node.rows.active
-        sums: StoredSums | EntrySums
-        if bins.is_sparse:
-            sums = EntrySums(self.problem, rows, node.state.ends, codes)
-        else:
-            sums = StoredSums(self.sums(node))
-        return MistakeScan(bins.inside, sums, codes.ascending)
+    @staticmethod
+    def divisor(n_centers: int) -> np.ndarray:
+        """What the mistakes of a split are divided by, for each gap between centers."""
+        return np.ones(n_centers - 1)
 
     def divide_node(self, node: Node[MistakesState], split: Split) -> SplitNode:
         """The children; rows separated from their own center become passive where they are."""
@@ -152,47 +93,94 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             parts = partition.kept[side], passive[side], rows.centers[members]
             child = NodeRows(*parts, cuts[0], cuts[1], rows.depth + 1)
             state = MistakesState(_offsets(partition.n_kept[members]))
-            if node.state.sums is not None and len(members) > 1:
-                removed = (partition.kept[1 - side], *partition.separated)
-                state.sums = self._child_sums(node.state.sums, len(child.active), removed)
+            if node.state.histogram is not None and len(members) > 1:
+                removed = partition.separated[1 - side]
+                state.histogram = self._child_histogram(node, members, child, removed)
             children.append(Node(child, state))
         return SplitNode(split, low, high, *children)
 
-    def sums(self, node: Node[MistakesState]) -> np.ndarray:
-        """Sums of the active rows of a node of dense data; they are stored if it has many rows."""
-        rows, sums = node.rows.active, node.state.sums
-        if sums is None:
-            sums = np.zeros((*self.problem.bins.edges.shape, 2), dtype=np.int64)
-            self._add(rows, sums)
-            if self._has_many(len(rows)):
-                node.state.sums = sums
-        return sums
+    def histogram(self, node: Node[MistakesState]) -> np.ndarray | None:
+        """Weight of the active rows by column, center of the node and bin.
 
-    def _child_sums(
-        self, sums: np.ndarray, n_rows: int, removed: tuple[np.ndarray, ...]
-    ) -> np.ndarray | None:
-        """Sums of a child, given those of its parent; None if counting its rows is no slower."""
-        if not self._has_many(n_rows) or sum(map(len, removed)) > n_rows:
+        None if it is not counted as a whole: of sparse data, and if it is large. It is stored if
+        the node has many rows.
+        """
+        problem, rows, histogram = self.problem, node.rows, node.state.histogram
+        if histogram is not None or problem.bins.is_sparse:
+            return histogram
+        (n_features, n_bins), n_centers = problem.bins.edges.shape, len(rows.centers)
+        size = 8 * n_features * n_centers * n_bins
+        if size > max(_SMALL, problem.X.nbytes // 4):
             return None
-        sums = sums.copy()
-        self._add(np.concatenate(removed), sums, sign=-1)
-        return sums
+        histogram = np.zeros((n_features, n_centers, n_bins), dtype=np.int64)
+        self._add(rows.active, rows.centers, histogram)
+        if len(rows.active) >= _MANY_ROWS_PER_BIN * n_centers * n_bins:
+            node.state.histogram = histogram
+        return histogram
 
-    def _has_many(self, n_rows: int) -> bool:
-        return n_rows >= _MANY_ROWS_PER_BIN * self.problem.bins.edges.shape[1]
+    def _child_histogram(
+        self, node: Node[MistakesState], members: np.ndarray, child: NodeRows, removed: np.ndarray
+    ) -> np.ndarray | None:
+        """The histogram of a child, given its centers in the parent and the rows of these that are
+        on the other side; None if it has few rows.
+        """
+        parent = node.state.histogram
+        assert parent is not None
+        if len(child.active) < _MANY_ROWS_PER_BIN * len(members) * parent.shape[2]:
+            return None
+        histogram = parent.take(members, axis=1)
+        self._add(removed, child.centers, histogram, sign=-1)
+        return histogram
 
-    def _add(self, rows: np.ndarray, sums: np.ndarray, sign: int = 1) -> None:
-        """Add rows to the sums, or subtract them."""
-        from pellucid._core.kernels.mistakes import add_mistakes
+    def _add(
+        self, rows: np.ndarray, centers: np.ndarray, histogram: np.ndarray, sign: int = 1
+    ) -> None:
+        """Add rows of some centers to their histogram, or subtract them."""
+        from pellucid._core.kernels.mistakes import hist_dense
 
-        problem, bins = self.problem, self.problem.bins
-        labels, weights = problem.labels.take(rows), sign * problem.weights.units_of(rows)
+        problem, codes = self.problem, self.problem.bins.codes
+        place = np.zeros(problem.n_clusters, dtype=np.int32)
+        place[centers] = np.arange(len(centers))
+        group = place[problem.labels.take(rows)]
+        weights = sign * problem.weights.units_of(rows)
 
         def add(block: np.ndarray) -> None:
-            add_mistakes(block, bins.codes, rows, labels, weights, bins.center_code, sums)
+            hist_dense(block, codes, rows, group, weights, histogram[block[0] : block[-1] + 1])
 
         features = np.arange(problem.n_features)
         problem.pool.map(add, problem.feature_blocks(features, len(rows)))
+
+
+class _NodeSearch(CenterSearch):
+    """Search for the best splits of one node; the sums of separated rows are exact."""
+
+    def __init__(self, criterion: Mistakes, node: Node[MistakesState], n: int) -> None:
+        problem, rows, ends = criterion.problem, node.rows.active, node.state.ends
+        weight = problem.weights.units_of(rows)
+        totals = np.diff(np.append(0, weight.cumsum())[ends])
+        center = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
+        sums = np.stack([totals, totals], axis=1)
+        labeled = LabeledRows(rows, center, weight, weight, sums, 0)
+        terms = mistake_terms(problem.n_features, criterion.divisor(len(ends) - 1))
+        codes = criterion.center_codes(node)
+        super().__init__(problem, labeled, codes, terms, n, criterion.histogram(node))
+
+    def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
+        problem, rows, weight = self.problem, self.labeled.rows, self.labeled.weight
+        centers = problem.bins.center_code[feature]
+
+        def change(places: np.ndarray, codes: np.ndarray) -> np.ndarray:
+            is_past_center = codes > centers.take(problem.labels.take(rows.take(places)))
+            return np.where(is_past_center, -weight[places], weight[places])
+
+        sums = self.separation_sums(np.array([feature]))
+        return EdgeSums(*(of_column[0] for of_column in sums)), change
+
+
+def mistake_terms(n_features: int, divisor: np.ndarray) -> ObjectiveTerms:
+    """The objective is the weight of the mistakes, divided by a number for each gap."""
+    nothing = np.zeros(n_features)
+    return ObjectiveTerms(divisor, 0.0, np.inf, 0.0, nothing, nothing, is_amount=True)
 
 
 class BalancedMistakes(Mistakes):
@@ -202,13 +190,11 @@ class BalancedMistakes(Mistakes):
     is the one with the fewest mistakes; only gaps are compared by the ratio.
     """
 
-    def best_center_splits(
-        self, node: Node[MistakesState], features: np.ndarray, n: int
-    ) -> list[Split]:
-        """Splits with the least ratio."""
-        n_centers = len(node.rows.centers)
+    @staticmethod
+    def divisor(n_centers: int) -> np.ndarray:
+        """The smaller number of centers on a side."""
         n_left = np.arange(1, n_centers)
-        return self._best_splits(node, features, n, np.minimum(n_left, n_centers - n_left))
+        return np.minimum(n_left, n_centers - n_left).astype(np.float64)
 
 
 def _offsets(sizes: np.ndarray) -> np.ndarray:

@@ -1,20 +1,4 @@
-"""Mistakes: weight of the rows that a threshold separates from their own center.
-
-A row in bin b whose center lies at edge e is separated at the edges b <= t < e or e <= t < b. So
-with two sums for each bin of a column,
-
-    sums[t, 0] = weight of the rows with b = t and b <= e
-               + weight of the rows with e = t and b > e - weight of the rows with e = t and b <= e,
-    sums[t, 1] = weight of the rows with b = t and b > e,
-
-the mistakes at edge t are
-
-    amount(t) = sum over u <= t of (sums[u, 0] - sums[u, 1]),
-
-and sums[t, 1] is the most by which they decrease inside bin t. Rows are added to the sums and
-subtracted from them in any order.
-
-Histograms of binned columns: weight by group of rows and bin.
+"""Histograms of binned columns: weight by group of rows and bin.
 
 H[f, g, b] = sum of the weights of the rows of group g with code b in the f-th column
 
@@ -34,11 +18,12 @@ Terms used for one column of one node:
 
 The objective is amount / divisor + penalty * DExp, with these terms:
 
-    divisor : where it is 0, an amount of 0 counts as 1 and any other as infinite
+    divisor : one for each gap; where it is 0, an amount of 0 counts as 1 and any other as infinite
     penalty : lambda of the ExShallow paper; DExp is left out where it is 0
     total : weight of all rows of the node
     min_weight : weight that a side must have for each of its centers
     killer_left, killer_right : by column, 1 if that side makes a condition above redundant
+    is_amount : whether the objective is the amount alone, and the amount is exact
 """
 
 from __future__ import annotations
@@ -46,95 +31,6 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid._utils.compilation import compiled, inner
-
-NEVER = 2**61
-"""More than any amount."""
-
-
-@compiled
-def add_mistakes(features, codes, rows, labels, weights, center_code, sums):
-    """Add rows to the sums of some columns.
-
-    labels[i] is the center of rows[i]. The weights at the edge of a center are added together as
-    long as the center stays the same, so that rows grouped by center are fastest.
-    """
-    for f in range(len(features)):
-        j = features[f]
-        label, e, at_center = -1, 0, np.int64(0)
-        for i in range(len(rows)):
-            if labels[i] != label:
-                sums[j, e, 0] += at_center
-                label, at_center = labels[i], np.int64(0)
-                e = center_code[j, label]
-            # Unsigned indices need no check for negative values.
-            b, weight = np.uint64(codes[j, np.uint64(rows[i])]), weights[i]
-            is_past = np.int64(b) > e
-            sums[j, b, np.uint64(is_past)] += weight
-            at_center += weight if is_past else -weight
-        sums[j, e, 0] += at_center
-
-
-@compiled
-def add_csc_mistakes(
-    features, codes, indices, indptr, zero_code, group, weights, totals, center_code, sums
-):
-    """The same from the stored entries of CSC columns; see `hist_csc`. ``sums[f]`` is 0 before.
-
-    All rows are added as if they had no entry; an entry then moves its row to another bin.
-    """
-    for f in range(len(features)):
-        j = features[f]
-        zero, at_zero, past_zero = np.int64(zero_code[j]), np.int64(0), np.int64(0)
-        for c in range(len(totals)):
-            e, weight = np.int64(center_code[j, c]), totals[c]
-            at_zero += 0 if zero > e else weight
-            past_zero += weight if zero > e else 0
-            sums[f, e, 0] += weight if zero > e else -weight
-        for p in range(indptr[j], indptr[j + 1]):
-            row = np.uint64(indices[p])
-            if group[row] >= 0:
-                e, b = np.int64(center_code[j, group[row]]), np.int64(codes[p])
-                weight = weights[row]
-                at_zero -= 0 if zero > e else weight
-                past_zero -= weight if zero > e else 0
-                sums[f, b, np.int64(b > e)] += weight
-                if (b > e) != (zero > e):
-                    sums[f, e, 0] += 2 * (weight if b > e else -weight)
-        sums[f, zero, 0] += at_zero
-        sums[f, zero, 1] += past_zero
-
-
-@compiled
-def scan_mistakes(features, places, sums, sorted_code, inside, limit, amount, found, candidates):
-    """found[j, g] = (least amount over the edges of gap g, the lowest edge that has it, bound).
-
-    The bound holds for all thresholds of the gap strictly inside a bin. There the amount is at
-    least that at the edge before the bin, minus the rows of the bin whose centers are on the left.
-    Where it is no less than at that edge, the bin does not count: ties go to the lowest threshold.
-
-    The sums of column ``features[f]`` are ``sums[places[f]]``. Bins with a bound of at most `limit`
-    are marked in `candidates`. After the call, ``amount[t]`` has the amounts of the last column.
-    """
-    _, n_centers = sorted_code.shape
-    for f in range(len(features)):
-        j, place, total = features[f], places[f], np.int64(0)
-        for t in range(sorted_code[j, n_centers - 1] + 1):
-            total += sums[place, t, 0] - sums[place, t, 1]
-            amount[t] = total
-        for g in range(n_centers - 1):
-            best, edge, bound = NEVER, -1, NEVER
-            for t in range(sorted_code[j, g], sorted_code[j, g + 1]):
-                if amount[t] < best:
-                    best, edge = amount[t], t
-                decrease = sums[place, t + 1, 1]
-                if decrease > 0 and inside[j, t + 1]:
-                    least = amount[t] - decrease
-                    bound = least if least < bound else bound
-                    if least <= limit:
-                        candidates[t + 1] = True
-            found[j, g, 0] = best if best < NEVER else np.inf
-            found[j, g, 1] = edge
-            found[j, g, 2] = bound if bound < NEVER else np.inf
 
 
 @compiled
@@ -168,21 +64,18 @@ def hist_csc(features, codes, indices, indptr, zero_code, group, weights, totals
     """
     for f in range(len(features)):
         j = features[f]
-        pooled = last[j] + 1
+        pooled = np.int64(last[j] + 1)
+        zero = np.uint64(zero_code[j] if zero_code[j] < pooled else pooled)
         for g in range(len(totals)):
             for b in range(pooled + 1):
                 out[f, g, b] = 0
+            out[f, g, zero] = totals[g]
         for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
             row = np.uint64(indices[p])
             if group[row] >= 0:
                 g, b = np.uint64(group[row]), np.uint64(codes[p] if codes[p] < pooled else pooled)
                 out[f, g, b] += weights[row]
-        zero = zero_code[j] if zero_code[j] < pooled else pooled
-        for g in range(len(totals)):
-            rest = totals[g]
-            for b in range(pooled + 1):
-                rest -= out[f, g, b]
-            out[f, g, zero] += rest
+                out[f, g, zero] -= weights[row]
 
 
 @compiled
@@ -246,11 +139,10 @@ def judge_edges(features, sorted_code, sums, inside, terms, limit, depths, found
     The bound holds for every threshold of the gap strictly inside a bin; bins with a bound of at
     most `limit` are marked in `candidates`. The objective is infinite where a side has too little
     weight for its centers. ``sums`` is (amount, decrease, weight_left), each by place in
-    `features`; `terms` is (divisor, penalty, total, min_weight, killer_left, killer_right);
-    `depths` is scratch space for n_centers + 1 numbers.
+    `features`; `terms` are those above; `depths` is scratch space for n_centers + 1 numbers.
     """
     amount, decrease, weight_left = sums
-    divisor, penalty, total, min_weight, killer_left, killer_right = terms
+    divisor, penalty, total, min_weight, killer_left, killer_right, is_amount = terms
     (_, n_centers), whole = sorted_code.shape, total if total > 0 else 1.0
     for f in range(len(features)):
         j = features[f]
@@ -267,14 +159,16 @@ def judge_edges(features, sorted_code, sums, inside, terms, limit, depths, found
                     high = weight_left[f, t + 1]
                     if low == high or not inside[j, t + 1]:
                         continue
+                    if is_amount and decrease[f, t + 1] == 0:  # ties go to the lowest threshold
+                        continue
                     cost -= decrease[f, t + 1]
                     rival = bound if bound > limit else limit
                 elif t > start and low == weight_left[f, t - 1]:
                     continue
                 if high < n_left * min_weight or total - low < (n_centers - n_left) * min_weight:
                     continue
-                if divisor > 0:
-                    value = cost / divisor
+                if divisor[g] > 0:
+                    value = cost / divisor[g]
                 elif cost == 0:
                     value = 1.0
                 else:

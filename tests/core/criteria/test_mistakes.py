@@ -112,7 +112,7 @@ def test_a_center_for_every_fifth_row(store):
 def test_amounts_at_edges_and_bounds_inside_bins(store, seed, members):
     problem = make_problem(seed, store=store)
     node, bins = node_of(problem, sorted(members)), problem.bins
-    rows, search = node.rows.active, module._NodeSearch(Mistakes(problem), node, 1)
+    rows, search = node.rows.active, module._MistakeSearch(Mistakes(problem), node, 1)
     gaps = search.codes.ascending
     found = np.empty((problem.n_features, gaps.shape[1] - 1, 3))
     search.scan(np.arange(problem.n_features), found)

@@ -63,7 +63,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         self, node: Node[MistakesState], features: np.ndarray, n: int
     ) -> list[Split]:
         """Splits with the least weight of separated rows."""
-        splits = _NodeSearch(self, node, n).best_splits(features)
+        splits = _MistakeSearch(self, node, n).best_splits(features)
         unit = self.problem.weights.units_per_weight
         return [split._replace(objective=split.objective / unit) for split in splits]
 
@@ -151,7 +151,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         problem.pool.map(add, problem.feature_blocks(features, len(rows)))
 
 
-class _NodeSearch(CenterSearch):
+class _MistakeSearch(CenterSearch):
     """Search for the best splits of one node; the sums of separated rows are exact."""
 
     def __init__(self, criterion: Mistakes, node: Node[MistakesState], n: int) -> None:

@@ -25,7 +25,7 @@ LAYERS = (
     ("_core.refine", "_core.exact"),
     ("metrics", "reference"),
     ("scale",),
-    ("cluster", "eop", "xclusters"),
+    ("cluster", "eop", "xclusters", "rules"),
     ("baselines",),
     ("plotting",),
     ("export",),

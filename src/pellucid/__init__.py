@@ -10,6 +10,8 @@ Clusters made to be explained, and k-medoids
     XClusters, KMedoids.
 Regions in place of trees
     EOPClassifier, ATEOPClassifier, explain_clusters.
+Rules for a part of the rows
+    RuleSet.
 Data larger than memory
     scan.
 Container images
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from pellucid.plotting import plot_tree
     from pellucid.resampling.draws import stability
     from pellucid.resampling.result import Stability
+    from pellucid.rules.rule_set import RuleSet
     from pellucid.scale.scan import scan
     from pellucid.table_explainer.explainer import explain
     from pellucid.tree import ThresholdTree
@@ -74,6 +77,7 @@ __all__ = [
     "KMedoids",
     "OptimalTree",
     "RandomThresholds",
+    "RuleSet",
     "SpEx",
     "Stability",
     "ThresholdTree",
@@ -106,6 +110,7 @@ if not TYPE_CHECKING:
             "plotting": "plot_tree",
             "resampling.draws": "stability",
             "resampling.result": "Stability",
+            "rules.rule_set": "RuleSet",
             "scale.scan": "scan",
             "table_explainer.explainer": "explain",
             "tree": "ThresholdTree",

@@ -129,7 +129,7 @@ class RegionList(RegionExportMixin):
 
         Parameters
         ----------
-        model : EOPClassifier, ATEOPClassifier, ClusterRegions or RegionList
+        model : EOPClassifier, ATEOPClassifier, ClusterRegions, RuleSet or RegionList
             With boxes, polyhedra or ellipses, and constants or stumps as base classifiers.
         names, columns : sequence, optional
             See :class:`RegionList`. Default: those of the model.
@@ -142,6 +142,8 @@ class RegionList(RegionExportMixin):
             return model
         model = getattr(model, "model", model)
         check_is_fitted(model)
+        if isinstance(found := getattr(model, "region_list_", None), cls):  # rules of a set
+            return found
         if check:
             for level in model.levels_:
                 _check_level(level, model.base)

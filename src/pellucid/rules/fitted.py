@@ -1,0 +1,270 @@
+"""Rules of a fitted set: their conditions, measures and texts, and their form as regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.explanation.conditions import Condition, conditions_text
+from pellucid.explanation.region_list import RegionList
+from pellucid.explanation.rules import label_text, percent
+from pellucid.regions.classifiers import Stump
+from pellucid.regions.levels import ListLevel
+from pellucid.regions.shapes import Boxes
+from pellucid.rules.boxes import Box, RuleColumns, size_of
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
+from pellucid.tables.encoding import ColumnNames, Indicator
+
+
+@dataclass(frozen=True)
+class SetRule:
+    """A rule of a rule set.
+
+    Attributes
+    ----------
+    cluster : object
+        Label of the cluster that it describes.
+    conditions : tuple of Condition
+        The conditions; all must hold. Those on the categories of one column are one condition of
+        the text.
+    size : int
+        Number of conditions: bounds, and sets of categories.
+    n_samples : int
+        Number of training rows for which it holds, without noise.
+    coverage : float
+        Fraction of the rows of its cluster, by weight, for which it holds.
+    precision : float
+        Fraction of the rows for which it holds, by weight and without noise, that are in its
+        cluster.
+    n_noise : int
+        Number of rows of noise for which it holds.
+    precision_with_noise : float
+        The precision if rows of noise count as rows of another cluster.
+    held_out_precision : float
+        The precision, with noise, on the rows that were held out; NaN if it holds for none.
+    """
+
+    cluster: Any
+    conditions: tuple[Condition, ...]
+    size: int
+    n_samples: int
+    coverage: float
+    precision: float
+    n_noise: int = 0
+    precision_with_noise: float = float("nan")
+    held_out_precision: float = float("nan")
+
+    @property
+    def text(self) -> str:
+        """The conditions as text."""
+        return conditions_text(self.conditions)
+
+    @property
+    def figures(self) -> str:
+        """Number of rows, coverage and precision as text."""
+        rows = "row" if self.n_samples == 1 else "rows"
+        text = f"{self.n_samples:,} {rows}, {percent(self.coverage)} of the cluster, "
+        text += f"precision {percent(self.precision)}"
+        if self.n_noise:
+            text += f", with {self.n_noise:,} of noise {percent(self.precision_with_noise)}"
+        if not np.isnan(self.held_out_precision):
+            text += f", held out {percent(self.held_out_precision)}"
+        return text
+
+    def holds(self, X: np.ndarray) -> np.ndarray:
+        """Which rows of a dense matrix, with the columns of the conditions, satisfy the rule.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Rows, with categories as indicators.
+
+        Returns
+        -------
+        ndarray of bool
+            True where all conditions hold.
+        """
+        found = np.ones(len(X), dtype=bool)
+        for condition in self.conditions:
+            found &= condition.holds(X)
+        return found
+
+    def __str__(self) -> str:
+        return f"cluster {label_text(self.cluster)}: {self.text}\n    {self.figures}"
+
+
+@dataclass(frozen=True)
+class RuleSetRow:
+    """The rules that hold for a row.
+
+    Attributes
+    ----------
+    row : int
+        Position of the row.
+    cluster : object
+        The cluster that is predicted.
+    rules : tuple of SetRule
+        The rules, the one that decides first; empty if none holds.
+    """
+
+    row: int
+    cluster: Any
+    rules: tuple[SetRule, ...]
+
+    def __str__(self) -> str:
+        if not self.rules:
+            return f"row {self.row}: unexplained, because no rule holds"
+        first, *others = self.rules
+        text = f"row {self.row}: cluster {label_text(self.cluster)} because {first.text}"
+        for rule in others:
+            text += f"; also cluster {label_text(rule.cluster)}: {rule.text}"
+        return text
+
+
+def conditions_of(
+    columns: RuleColumns, box: Box, names: ColumnNames, formats: Mapping[str, ColumnFormat]
+) -> tuple[Condition, ...]:
+    """The conditions of a box on the columns of the matrix; a set is made of indicators."""
+    found = []
+    for condition in box:
+        features = columns.features[condition.column]
+        if condition.codes is not None:
+            chosen = [features[code] for code in sorted(condition.codes) if code < len(features)]
+            only = len(chosen) == 1
+            listed = chosen if only else [f for f in features if f not in chosen]
+            found += [Condition(f, 0.5, not only, names[f]) for f in listed]
+            continue
+        feature = features[0]
+        name = names[feature]
+        written = PLAIN if isinstance(name, Indicator) else formats.get(name, PLAIN)
+        ends = ((condition.lower, False), (condition.upper, True))
+        found += [Condition(feature, e, up, name, written) for e, up in ends if np.isfinite(e)]
+    return tuple(found)
+
+
+class RowGroup(NamedTuple):
+    """Some rows: their positions, weights in units, and clusters (-1 for noise)."""
+
+    rows: np.ndarray
+    weight: np.ndarray
+    labels: np.ndarray
+
+    def by_cluster(self, inside: np.ndarray, n_clusters: int) -> np.ndarray:
+        """Weight of the rows for which a rule holds, by cluster; that of noise is the last."""
+        sums = np.zeros(n_clusters + 1, dtype=np.int64)
+        np.add.at(sums, self.labels[inside], self.weight[inside])
+        return sums
+
+
+class FittedRule(NamedTuple):
+    """A rule, the position of its cluster, and the rows for which it holds.
+
+    `weights` are those of the rows to find rules on by cluster, in units.
+    """
+
+    rule: SetRule
+    cluster: int
+    inside: np.ndarray
+    weights: np.ndarray
+
+
+def describe_rules(
+    boxes: Sequence[tuple[int, Box]],
+    columns: RuleColumns,
+    rows: RowGroup,
+    held: RowGroup,
+    names: ColumnNames,
+    formats: Mapping[str, ColumnFormat],
+    labels: Sequence[Any],
+) -> list[FittedRule]:
+    """Boxes of clusters as rules with their measures, by cluster and the largest first."""
+    sizes = rows.by_cluster(np.ones(len(rows.rows), dtype=bool), len(labels))
+    found = []
+    for cluster, box in boxes:
+        inside = columns.inside(box)
+        trained, tested = inside[rows.rows], inside[held.rows]
+        weights = rows.by_cluster(trained, len(labels))
+        test_weights = held.by_cluster(tested, len(labels))
+        rule = SetRule(
+            cluster=labels[cluster],
+            conditions=conditions_of(columns, box, names, formats),
+            size=size_of(box),
+            n_samples=int(np.count_nonzero(trained & (rows.labels >= 0))),
+            coverage=_ratio(weights[cluster], sizes[cluster]),
+            precision=_ratio(weights[cluster], weights[:-1].sum()),
+            n_noise=int(np.count_nonzero(trained & (rows.labels < 0))),
+            precision_with_noise=_ratio(weights[cluster], weights.sum()),
+            held_out_precision=_ratio(test_weights[cluster], test_weights.sum()),
+        )
+        found.append((cluster, -rule.coverage, box, FittedRule(rule, cluster, inside, weights)))
+    return [each[-1] for each in sorted(found, key=lambda each: each[:2])]
+
+
+def _ratio(part: int, whole: int) -> float:
+    return float(part / whole) if whole else float("nan")
+
+
+def explained_share(fitted: Sequence[FittedRule], rows: RowGroup) -> float:
+    """Fraction of the weight of rows in clusters that satisfies a rule of its own cluster."""
+    is_explained = np.zeros(len(rows.rows), dtype=bool)
+    for each in fitted:
+        is_explained |= each.inside[rows.rows] & (rows.labels == each.cluster)
+    return _ratio(rows.weight[is_explained].sum(), rows.weight[rows.labels >= 0].sum())
+
+
+def precision_of(answer: np.ndarray, rows: RowGroup) -> float:
+    """Fraction of the rows with a prediction, by weight, whose predicted cluster is theirs."""
+    predicted = answer[rows.rows]
+    has_answer = predicted >= 0
+    right = rows.weight[has_answer & (predicted == rows.labels)].sum()
+    return _ratio(right, rows.weight[has_answer].sum())
+
+
+def free_label(classes: np.ndarray) -> int | str:
+    """A label of rows without a rule that no cluster has: -1, or "unexplained" beside texts."""
+    if classes.dtype.kind in "iuf":
+        return -1 if -1 not in classes else int(classes.min()) - 1
+    label = "unexplained"
+    while label in classes.tolist():
+        label += "_"
+    return label
+
+
+def priorities(fitted: Sequence[FittedRule]) -> list[int]:
+    """Positions of the rules from the one that decides first: by precision, then by weight."""
+
+    def key(i: int) -> tuple[float, int, int]:
+        return -fitted[i].rule.precision_with_noise, -int(fitted[i].weights.sum()), i
+
+    return sorted(range(len(fitted)), key=key)
+
+
+def as_regions(
+    fitted: Sequence[FittedRule],
+    *,
+    unit: float,
+    names: ColumnNames,
+    classes: Sequence[Any],
+    **more: Any,
+) -> RegionList:
+    """The rules as a decision list, the one that decides first at the top.
+
+    `unit` is the weight of a unit.
+    """
+    levels = []
+    for i in priorities(fitted):
+        rule, answer = fitted[i].rule, fitted[i].cluster
+        features = tuple(dict.fromkeys(c.feature for c in rule.conditions)) or (0,)
+        lower, upper = np.full(len(features), -np.inf), np.full(len(features), np.inf)
+        for condition in rule.conditions:
+            # The end between the two values of an indicator is 0.
+            end = 0.0 if isinstance(condition.name, Indicator) else condition.threshold
+            (upper if condition.is_upper else lower)[features.index(condition.feature)] = end
+        counts = np.zeros((1, len(classes), len(classes)))
+        counts[0, answer] = fitted[i].weights[:-1] * unit
+        classifier = Stump(0, 0.0, answer, answer)
+        levels.append(ListLevel(features, classifier, Boxes(lower, upper), counts))
+    return RegionList(levels, names=names, classes=classes, default=None, **more)

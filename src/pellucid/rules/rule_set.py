@@ -1,0 +1,501 @@
+"""The estimator `RuleSet`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._utils.estimators import Noise, store_training_data
+from pellucid._utils.numeric_domain import OutOfDomain, refuse_large
+from pellucid._utils.sklearn_compat import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    validate_parameters,
+)
+from pellucid._utils.threads import ThreadPool, count_threads
+from pellucid.explanation.mixins import RegionExportMixin
+from pellucid.explanation.rules import RuleList, default_names, label_text
+from pellucid.reference import Reference, find_reference
+from pellucid.regions.levels import find_answers, project
+from pellucid.rules.boxes import RuleColumns, rounded
+from pellucid.rules.fitted import (
+    RowGroup,
+    RuleSetRow,
+    as_regions,
+    describe_rules,
+    explained_share,
+    free_label,
+    precision_of,
+    priorities,
+)
+from pellucid.rules.problem import RuleLimits, RuleProblem
+from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.columns import Columns, date_formats, dates_as_days
+from pellucid.tables.encoding import ColumnNames, Encoding, Indicator
+from pellucid.tables.frames import as_table, refuse_scan
+from pellucid.tables.validation import read_sample_weight, read_X, refuse_infinite
+from pellucid.tree.rounding import ThresholdStyle
+
+if TYPE_CHECKING:
+    from typing import Self
+
+EXPLAINED_AT_LEAST = 10
+"""Rows that a rule must add by default, if its cluster is large enough."""
+
+MAX_RULES = 20
+"""Rules per cluster if their number is not limited."""
+
+
+class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
+    r"""Short rules for the clusters that can be described, and no rule for the rest.
+
+    A rule is a conjunction of few conditions for one cluster. Rows may satisfy several rules, or
+    none: they are then unexplained. The set R maximises
+
+    .. math:: \sum_c w\Big(\bigcup_{r \in R_c} r \cap C_c\Big)
+        - \lambda \sum_{r \in R} w(r \setminus C_{c(r)}) - \sigma |R|,
+
+    the weight w of the explained rows of each cluster :math:`C_c`, less λ (`mistake_cost`) times
+    the weight of the other rows in each rule, less σ (`min_support`) per rule [1]_. Conditions of a
+    rule are changed one at a time, each to the best one given the others, from many starts; rules
+    are added greedily and then exchanged.
+
+    Parameters
+    ----------
+    n_rules : int, default=None
+        Most rules. Default: as many as raise the objective.
+    max_conditions : int, default=3
+        Most conditions of a rule. A bound is a condition, so that an interval is two; a set of
+        categories is one.
+    max_columns : int, default=None
+        Most columns of a rule. Default: as many as conditions.
+    mean_conditions : float, default=None
+        Most conditions of a rule in the mean over the rules.
+    mistake_cost : float, default=5.0
+        Cost λ of a row of another cluster in a rule; explaining a row counts 1.
+    noise_cost : float, default=None
+        Cost of a row of noise in a rule. Default: `mistake_cost`. With 0, noise is ignored.
+    min_precision : float, default=0.0
+        Least precision of a rule, which counts noise: mistakes cost at least p / (1 - p).
+    min_support : int or float, default=None
+        What a rule must add to the objective, σ: a number of rows, or a fraction of the rows of its
+        cluster. Default: a twentieth of its cluster, but at least 10 rows, or half of a cluster
+        that has fewer than 20.
+    every_cluster : bool, default=False
+        Whether each cluster must have a rule; an error says which one cannot.
+    overlap : bool, default=True
+        Whether a row of the training data may satisfy several rules.
+    n_clusters : int, default=None
+        Number of clusters if neither labels nor a reference are given; 8 by default.
+    reference : estimator or array-like of shape (n_clusters, n_features), default=None
+        Clustering to describe if no labels are given: an estimator, fitted or not, or centers.
+        Default: k-means.
+    noise : {"background", "cluster"}, default="background"
+        How to treat rows with the label -1, None or NaN: as noise, which no rule describes, or as
+        a cluster.
+    held_out : float, default=0.0
+        Fraction of the rows that is not used to find rules, only to measure their precision.
+    threshold_style : {"round", "midpoint", "data"}, default="round"
+        Which of the thresholds that divide the training rows in the same way is taken.
+    n_jobs : int, default=None
+        Number of threads of the reference clustering.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the reference clustering and of the held-out rows. The search is deterministic.
+
+    Attributes
+    ----------
+    rules_ : RuleList of SetRule
+        The rules by cluster, the largest first.
+    classes_ : ndarray
+        Labels of the clusters.
+    unexplained_ : int or str
+        What `predict` returns where no rule holds: -1, or "unexplained" if labels are text.
+    labels_ : ndarray of shape (n_samples,)
+        What `predict` returns for the training rows.
+    coverage_ : float
+        Fraction of the rows in clusters, by weight, that satisfy a rule of their own cluster.
+    precision_ : float
+        Fraction of the rows that satisfy a rule, by weight and with noise, whose predicted cluster
+        is theirs.
+    held_out_precision_ : float
+        The same for the held-out rows; NaN if there are none.
+    objective_ : float
+        Weight of explained rows less the cost of mistakes, without σ.
+    upper_bound_ : float
+        No set of rules has a larger value of the objective less σ per rule; infinite if not known.
+    is_optimal_ : bool
+        Whether the rules are proven to be the best ones.
+    uncovered_ : list
+        Clusters without a rule.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X has them.
+
+    See Also
+    --------
+    SpEx : A tree for given labels, which places every row.
+    explain_clusters : Regions in one or two columns, tried in order.
+
+    References
+    ----------
+    .. [1] Quinn, Terzi, Mannila. Partial explanations of clusterings by decision sets. 2025.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import RuleSet
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> rules = RuleSet().fit(X, y)
+    >>> print(rules.rules_)
+    cluster 0: petal length (cm) ≤ 2
+        50 rows, 100% of the cluster, precision 100%
+    cluster 1: 2 < petal length (cm) ≤ 4.95 and petal width (cm) ≤ 1.65
+        47 rows, 94.0% of the cluster, precision 100%
+    cluster 2: petal length (cm) > 4.85 and petal width (cm) > 1.75
+        43 rows, 86.0% of the cluster, precision 100%
+    >>> rules.predict(X)[:3]
+    array([0, 0, 0])
+    """
+
+    _parameter_constraints: dict[Any, Any] = {
+        "n_rules": [Interval(Integral, 1, None, closed="left"), None],
+        "max_conditions": [Interval(Integral, 1, None, closed="left")],
+        "max_columns": [Interval(Integral, 1, None, closed="left"), None],
+        "mean_conditions": [Interval(Real, 1, None, closed="left"), None],
+        "mistake_cost": [Interval(Real, 0, None, closed="neither")],
+        "noise_cost": [Interval(Real, 0, None, closed="left"), None],
+        "min_precision": [Interval(Real, 0, 1, closed="both")],
+        "min_support": [
+            Interval(Integral, 0, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            None,
+        ],
+        "every_cluster": ["boolean"],
+        "overlap": ["boolean"],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "reference": ["array-like", *(HasMethods(n) for n in ("fit", "predict", "train")), None],
+        "noise": [StrOptions({"background", "cluster", "drop", "group"})],
+        "held_out": [Interval(Real, 0, 1, closed="left")],
+        "threshold_style": [StrOptions({"round", "midpoint", "data"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    rules_: RuleList
+
+    def __init__(
+        self,
+        n_rules: int | None = None,
+        *,
+        max_conditions: int = 3,
+        max_columns: int | None = None,
+        mean_conditions: float | None = None,
+        mistake_cost: float = 5.0,
+        noise_cost: float | None = None,
+        min_precision: float = 0.0,
+        min_support: float | None = None,
+        every_cluster: bool = False,
+        overlap: bool = True,
+        n_clusters: int | None = None,
+        reference: Any = None,
+        noise: Noise = "background",
+        held_out: float = 0.0,
+        threshold_style: ThresholdStyle = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_rules = n_rules
+        self.max_conditions = max_conditions
+        self.max_columns = max_columns
+        self.mean_conditions = mean_conditions
+        self.mistake_cost = mistake_cost
+        self.noise_cost = noise_cost
+        self.min_precision = min_precision
+        self.min_support = min_support
+        self.every_cluster = every_cluster
+        self.overlap = overlap
+        self.n_clusters = n_clusters
+        self.reference = reference
+        self.noise = noise
+        self.held_out = held_out
+        self.threshold_style = threshold_style
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the rules.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite numbers; a data frame may have columns of text and of dates.
+        y : array-like of shape (n_samples,), default=None
+            Labels of any clustering. -1, None and NaN stand for noise, see `noise`. Without y,
+            `reference` is described.
+        sample_weight : array-like of shape (n_samples,), optional
+            A whole weight counts as that many copies of the row; rows of weight 0 are absent.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        validate_parameters(self)
+        refuse_scan(X)
+        numbers, names, formats = self._read_training_data(X)
+        return self._fit_numbers(numbers, names, formats, X, y, sample_weight)
+
+    def _read_training_data(self, X: Any) -> tuple[Any, ColumnNames, Mapping[str, ColumnFormat]]:
+        """The matrix, and the descriptions and formats of its columns."""
+        self.encoding_ = None
+        table = None if isinstance(X, (np.ndarray, list, tuple)) else as_table(X)
+        if table is None or all(dtype.is_numeric() for dtype in table.schema.values()):
+            numbers = read_X(self, X, reset=True)
+            known = getattr(self, "feature_names_in_", None)
+            n_features = numbers.shape[1]
+            return numbers, default_names(n_features) if known is None else known.tolist(), {}
+        columns = Columns.of(X)
+        formats = date_formats(columns)
+        columns = dates_as_days(columns, formats)
+        self.encoding_ = Encoding.fit(columns)
+        self.feature_names_in_ = np.array(self.encoding_.input_names, dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        numbers = self.encoding_.transform(columns)
+        refuse_large(numbers, [str(name) for name in self.encoding_.names])
+        return numbers, self.encoding_.names, formats
+
+    def _fit_numbers(
+        self,
+        numbers: Any,
+        names: Sequence[str | Indicator],
+        formats: Mapping[str, ColumnFormat],
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+    ) -> Self:
+        """Find rules in a matrix with indicators of categories."""
+        n = numbers.shape[0]
+        given = sample_weight is not None
+        weights = Weights.of(read_sample_weight(sample_weight, n)) if given else Weights.equal(n)
+        reference = self._find_reference(numbers, weights, X, y)
+        rows, held = self._divide(np.asarray(reference.labels), weights)
+        columns = RuleColumns(numbers, names, weights.units)
+        problem = RuleProblem(
+            columns.take(rows.rows, rows.weight),
+            rows.weight,
+            rows.labels,
+            self._limits(rows, weights.units_per_row, reference.names),
+        )
+        found = problem.solve()
+        boxes = [
+            (rule.cluster, rounded(problem.columns, rule.box, self.threshold_style))
+            for rule in found.rules
+        ]
+        fitted = describe_rules(boxes, columns, rows, held, names, formats, reference.names)
+        self.rules_ = RuleList([each.rule for each in fitted])
+        self._priorities = priorities(fitted)
+        self.classes_ = np.array(reference.names)
+        self.unexplained_ = free_label(self.classes_)
+        per_weight = weights.units_per_weight
+        self.objective_ = found.objective / per_weight
+        self.upper_bound_ = found.upper_bound / per_weight
+        self.is_optimal_ = found.is_optimal
+        known = getattr(self, "feature_names_in_", None)
+        self.region_list_ = as_regions(
+            fitted,
+            unit=1 / per_weight,
+            names=names,
+            classes=reference.names,
+            total=float(rows.weight[rows.labels >= 0].sum() / per_weight),
+            columns=[str(name) for name in names] if known is None else known.tolist(),
+            formats=dict(formats),
+        )
+        answer = find_answers(self.region_list_.levels_, numbers).answer
+        self.labels_ = self._label_of(answer)
+        self.coverage_ = explained_share(fitted, rows)
+        self.precision_ = precision_of(answer, rows)
+        self.held_out_precision_ = precision_of(answer, held)
+        described = {rule.cluster for rule in self.rules_}
+        self.uncovered_ = [name for name in reference.names if name not in described]
+        store_training_data(self, X=X)
+        if not fitted:
+            warnings.warn(
+                "no rule raises the objective, so that every row is unexplained; use a smaller "
+                "mistake_cost or min_support, or more max_conditions",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _find_reference(self, numbers: Any, weights: Weights, X: Any, y: Any) -> Reference:
+        """The clusters to describe."""
+        with ThreadPool(count_threads(self.n_jobs)) as pool:
+            data = Dataset(numbers, weights, pool, is_checked=False)
+            try:
+                return find_reference(
+                    self.reference,
+                    data,
+                    y=y,
+                    n_clusters=self.n_clusters if y is None else None,
+                    random_state=self.random_state,
+                    noise=self.noise,
+                    original_X=numbers if self.encoding_ is not None else X,
+                )
+            except OutOfDomain:
+                refuse_infinite(self, numbers)
+                refuse_large(numbers, getattr(self, "feature_names_in_", None))
+                raise
+
+    def _divide(self, labels: np.ndarray, weights: Weights) -> tuple[RowGroup, RowGroup]:
+        """The rows of positive weight to find rules on, and those that are held out."""
+        is_held = np.zeros(len(labels), dtype=bool)
+        if self.held_out:
+            generator = check_random_state(self.random_state)
+            for label in np.unique(labels):
+                members = generator.permutation(np.flatnonzero(labels == label))
+                is_held[members[: int(self.held_out * len(members))]] = True
+        groups = []
+        for chosen in (~is_held, is_held):
+            index = np.flatnonzero(chosen & (weights.units > 0))
+            groups.append(RowGroup(index, weights.units[index], labels[index]))
+        return groups[0], groups[1]
+
+    def _limits(self, rows: RowGroup, per_row: float, names: Sequence[Any]) -> RuleLimits:
+        """What is asked, with supports in units of weight; an error if it is impossible."""
+        if self.every_cluster and self.n_rules is not None and self.n_rules < len(names):
+            raise ValueError(
+                f"n_rules={self.n_rules} is less than the {len(names)} clusters that must have a "
+                f"rule; use n_rules={len(names)} or more, or every_cluster=False"
+            )
+        sizes = np.zeros(len(names))
+        np.add.at(sizes, rows.labels[rows.labels >= 0], rows.weight[rows.labels >= 0])
+        asked = self.min_support
+        if asked is None:
+            least = EXPLAINED_AT_LEAST * per_row
+            support = np.maximum(sizes / 20, np.minimum(least, sizes / 2))
+        elif isinstance(asked, Integral):
+            support = np.full(len(names), asked * per_row)
+        else:
+            support = asked * sizes
+        p = self.min_precision
+        cost = max(self.mistake_cost, p / (1 - p) if p < 1 else np.inf)
+        noise = self.mistake_cost if self.noise_cost is None else self.noise_cost
+        n_clusters = len(names)
+        return RuleLimits(
+            n_rules=MAX_RULES * n_clusters if self.n_rules is None else self.n_rules,
+            max_conditions=self.max_conditions,
+            max_columns=self.max_columns or self.max_conditions,
+            mean_conditions=self.mean_conditions,
+            mistake_cost=cost,
+            noise_cost=max(noise, cost) if p else noise,
+            min_support=support.tolist(),
+            every_cluster=self.every_cluster,
+            overlap=self.overlap,
+            names=tuple(map(label_text, names)),
+        )
+
+    def _label_of(self, answer: np.ndarray) -> np.ndarray:
+        """Labels of positions of clusters; -1 is unexplained."""
+        return np.append(self.classes_, self.unexplained_)[answer]
+
+    def _numbers(self, X: Any) -> Any:
+        """`X` as the matrix of `fit`."""
+        check_is_fitted(self)
+        if self.encoding_ is None:
+            return read_X(self, X, reset=False)
+        columns = dates_as_days(Columns.of(X), self.region_list_.formats_)
+        return self.encoding_.transform(columns)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row; `unexplained_` where no rule holds.
+
+        Of several rules that hold, the one with the highest precision decides.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels of clusters.
+        """
+        numbers = self._numbers(X)
+        return self._label_of(find_answers(self.region_list_.levels_, numbers).answer)
+
+    def holds(self, X: Any) -> np.ndarray:
+        """Whether each rule holds for each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_rules), bool
+            One column per rule, in the order of `rules_`.
+        """
+        numbers = self._numbers(X)
+        found = np.zeros((numbers.shape[0], len(self.rules_)), dtype=bool)
+        for position, rule in zip(self._priorities, self.region_list_.levels_):
+            rows = project(numbers, rule.features)
+            found[:, position] = rule.regions.contains(rows)
+        return found
+
+    def explain(self, X: Any = None) -> RuleList:
+        """The rules, or why each row has its cluster.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            Rows to explain. Default: none; the rules are returned.
+
+        Returns
+        -------
+        RuleList
+            `rules_`, or a :class:`~pellucid.rules.fitted.RuleSetRow` per row with the rule that
+            decides.
+        """
+        check_is_fitted(self)
+        if X is None:
+            return self.rules_
+        return RuleList([replace(row, rules=row.rules[:1]) for row in self.explain_all(X)])
+
+    def explain_all(self, X: Any) -> RuleList:
+        """All rules that hold for each row, the one that decides first.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        RuleList
+            A :class:`~pellucid.rules.fitted.RuleSetRow` per row.
+        """
+        found = []
+        for row, holds in enumerate(self.holds(X)):
+            rules = tuple(self.rules_[i] for i in self._priorities if holds[i])
+            found.append(RuleSetRow(row, rules[0].cluster if rules else self.unexplained_, rules))
+        return RuleList(found)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

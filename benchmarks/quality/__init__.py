@@ -19,6 +19,7 @@ from benchmarks.quality import (
     randomness,
     searches,
     sizes,
+    spaces,
     stability,
 )
 from benchmarks.settings import Settings
@@ -35,6 +36,7 @@ PARTS = {
     "randomness": randomness,
     "stability": stability,
     "labels": labels,
+    "spaces": spaces,
 }
 
 

@@ -16,8 +16,12 @@ def pose(data, X=None, pool=SERIAL) -> Problem:
     return Problem(Dataset(X, Weights.of(data.weight), pool), data.centers, data.labels)
 
 
-def problem_of(X, centers, labels, weight=None) -> Problem:
-    """The problem of explaining a clustering."""
+def problem_of(X, centers, labels, weight=None, space=None) -> Problem:
+    """The problem of explaining a clustering, whose costs may be those of another space."""
     weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
     weights = Weights.of(weight)
-    return Problem(Dataset(X, weights), centers, labels)
+    if space is None:
+        return Problem(Dataset(X, weights), centers, labels)
+    other = Dataset(space, weights)
+    means = other.group_centers(labels.astype(np.intp), len(centers))
+    return Problem(Dataset(X, weights), centers, labels, space=(other, means))

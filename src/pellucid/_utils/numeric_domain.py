@@ -88,7 +88,7 @@ def too_large(what: str, value: float, column: object) -> str:
     )
 
 
-def check_spread(X: Any) -> None:
+def check_spread(X: Any, what: str = "X") -> None:
     """Raise a ValueError if rows differ, but in no column by as much as `MIN_SPREAD`."""
     if not sparse.issparse(X):
         some = X[:: -(-X.shape[0] // _N_SAMPLED)]
@@ -102,8 +102,8 @@ def check_spread(X: Any) -> None:
             return
     if widest > 0:
         raise ValueError(
-            f"the rows of X differ by at most {widest:.4g} in every column, too little to square "
-            f"in float64: the values of some column must differ by {MIN_SPREAD:g} or more; "
+            f"the rows of {what} differ by at most {widest:.4g} in every column, too little to "
+            f"square in float64: the values of some column must differ by {MIN_SPREAD:g} or more; "
             "multiply the columns by a constant or standardize them"
         )
 

@@ -48,6 +48,7 @@ from pellucid.tables.frames import is_scan
 from pellucid.tables.validation import (
     read_rows,
     read_sample_weight,
+    read_space,
     read_X,
     refuse_infinite,
     rows_without_copy,
@@ -65,6 +66,7 @@ _SOMETIMES_SET = (
     "scan_gap_",
     "disagreement_lower_bound_",
     "cluster_agreement_",
+    "space_loss_",
 )
 """Attributes of some fits only; a new fit removes those of the last one."""
 
@@ -187,10 +189,17 @@ class BaseThresholdTree(
         self
             The fitted estimator.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, space: Any = None) -> Self:
+        """`fit`, with costs in another space if one is given."""
         for name in _SOMETIMES_SET:
             self.__dict__.pop(name, None)
         streams = is_scan(X)
-        found = (self._fit_scan if streams else self._fit_rows)(X, y, sample_weight)
+        if streams:
+            found = self._fit_scan(X, y, sample_weight)
+        else:
+            found = self._fit_rows(X, y, sample_weight, space)
         tree, names = found.tree, np.array(found.names)
         self.tree_, self.n_leaves_, self.cluster_names_ = tree, tree.n_leaves, names
         self.cluster_centers_, self.inertia_ = found.cluster_centers, found.inertia
@@ -213,7 +222,7 @@ class BaseThresholdTree(
                 f"leaf of the best tree found with {self.n_leaves_} leaves are its rows the "
                 "largest part. Use more leaves (n_leaves), a larger max_depth, or fewer clusters",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         elif self.n_leaves_ < min(self._max_leaves(n_clusters), n_clusters):
             warnings.warn(
@@ -221,15 +230,15 @@ class BaseThresholdTree(
                 "separates the other clusters, because their centers or rows coincide. Use fewer "
                 "clusters",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         warn_of_impure_rules(self.rules_)
         return self
 
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> FitSummary:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, space: Any = None) -> FitSummary:
         """Grow the tree on rows in memory, and set their labels."""
         self._has_labels = y is not None
-        with self._prepare(X, y, sample_weight) as (data, reference, problem):
+        with self._prepare(X, y, sample_weight, space) as (data, reference, problem):
             n_leaves = self._max_leaves(problem.n_clusters)
             progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
             growth = self._grow(problem, progress)
@@ -324,7 +333,7 @@ class BaseThresholdTree(
 
     @contextmanager
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, space: Any = None
     ) -> Iterator[tuple[Dataset, Reference, Problem]]:
         """Read the input, find the reference and make the problem; threads end with the context."""
         self._check_parameters()
@@ -337,22 +346,26 @@ class BaseThresholdTree(
             data = OBJECTIVES[self._objective](
                 numbers, weights, pool, is_checked=False, rows=rows_without_copy(X, numbers)
             )
+            spaced, original = data, X
             try:
+                if space is not None:
+                    data.require_domain()
+                    original, spaced = space, Dataset(read_space(space, n), weights, pool)
                 reference = find_reference(
                     self.reference,
-                    data,
+                    spaced,
                     y=y,
                     n_clusters=self.n_clusters,
                     random_state=self.random_state,
                     noise=self.noise,
-                    original_X=X,
+                    original_X=original,
                 )
             except OutOfDomain:
                 refuse_infinite(self, numbers)
                 refuse_large(numbers, self._names_in())
                 raise
             check_spread(numbers)
-            yield data, reference, memory_problem(data, reference)
+            yield data, reference, memory_problem(data, reference, spaced)
 
     def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
         """The final tree and the leaf of each row of the problem."""
@@ -375,7 +388,7 @@ class BaseThresholdTree(
         """
         found, expected = problem.centers_and_costs(tree.cluster.take(leaf))
         means = found[0] if self._objective == "kmeans" else None
-        importances = find_importances(tree, problem.data, leaf, means)
+        importances = find_importances(tree, problem.space, leaf, means)
         leaf = leaf if problem.n_samples == data.X.shape[0] else tree.apply(data.X)
         position, names = tree.cluster.take(leaf), np.array(reference.names)
         self.labels_ = _name(position, names)
@@ -522,20 +535,28 @@ def warn_of_impure_rules(rules: RuleList) -> None:
             f"{shares}. Use more leaves, fewer clusters, or a method that keeps the clusters, such "
             "as SpEx",
             ImpureRuleWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def memory_problem(data: Dataset, reference: Reference) -> Problem:
-    """The problem on the rows that have a label and a positive weight."""
-    labels = reference.labels
+def memory_problem(data: Dataset, reference: Reference, space: Dataset | None = None) -> Problem:
+    """The problem on the rows that have a label and a positive weight.
+
+    The centers of the reference are in the space, by default the columns of the data.
+    """
+    labels, is_same = reference.labels, space is None or space is data
     is_counted = labels >= 0
     if not data.weights.are_ones:
         is_counted &= data.weights.values > 0
     if not is_counted.all():
         counted = np.flatnonzero(is_counted)
         data, labels = data.take(counted), labels[counted]
-    return Problem(data, reference.centers, labels, unit_from_labels=True)
+        space = None if is_same or space is None else space.take(counted)
+    if is_same or space is None:
+        return Problem(data, reference.centers, labels, unit_from_labels=True)
+    means = np.nan_to_num(data.group_centers(labels, len(reference.centers)))
+    other = space, reference.centers
+    return Problem(data, means, labels, unit_from_labels=True, space=other)
 
 
 def _with_matching_names(tree: ThresholdTree, leaf: np.ndarray, problem: Problem) -> ThresholdTree:

@@ -16,14 +16,20 @@ from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._core.refine.label_search import grow_for_labels
 from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.polish import Polished
-from pellucid._core.refine.portfolio import Portfolio, agreement, growth_of, rounded_cost
+from pellucid._core.refine.portfolio import (
+    Portfolio,
+    agreement,
+    cost_at_means,
+    growth_of,
+    rounded_cost,
+)
 from pellucid._core.refine.tuning import EFFORTS
 from pellucid._utils.estimators import Effort, Noise, is_background
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid._utils.threads import count_threads
-from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._space import SpaceTree
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import find_reference
@@ -48,6 +54,12 @@ and no tree is costlier. The excess cost beside the cheapest published tree is -
 with 0.3, -4 % with 2 and -7 % with both (nine data sets, one leaf per cluster).
 """
 
+LESS_FAITHFULNESS = 0.1, 0.0
+"""Values that are tried in turn, in another space, while the tree costs more than simple ones."""
+
+COST_TIE = 1e-9
+"""Part by which costs must differ to count as different."""
+
 MAX_LOST = 0.01
 """Share of the rows by which a tree may keep fewer than that of another method."""
 
@@ -59,7 +71,7 @@ _AUTO_PENALTY = 0.03
 
 
 @common_parameters
-class ExplainableKMeans(BaseThresholdTree):
+class ExplainableKMeans(SpaceTree):
     r"""Clusters that a few short rules describe, at a cost close to that of k-means.
 
     The leaves of a small threshold tree are the clusters, so that each row has a reason in words
@@ -74,7 +86,8 @@ class ExplainableKMeans(BaseThresholdTree):
         \mathrm{cost}(T) = \sum_{j} \sum_{x \in T_j} \|x - \mathrm{mean}(T_j)\|^2,
 
     where mistakes are rows outside of their reference cluster, by weight. Equal trees: the shorter
-    rules. With labels, ``fit(X, labels)``, only mistakes count.
+    rules. With labels, ``fit(X, labels)``, only mistakes count. With ``fit(X, space=Z)``, the x of
+    this sum are rows of another space, such as principal components.
 
     Parameters
     ----------
@@ -97,8 +110,9 @@ class ExplainableKMeans(BaseThresholdTree):
     faithfulness : "auto" or float, default="auto"
         What a row outside of its reference cluster costs, relative to the mean cost of a row in the
         reference. 0: only the cost counts. ``"auto"``: 0.3, and if the tree keeps at least 1 % of
-        the rows less than that of IMM, ExGreedy or ExShallow, 2. It has no effect on
-        ``fit(X, labels)``.
+        the rows less than that of IMM, ExGreedy or ExShallow, 2. In a `space` it is lowered to 0.1
+        or 0 if the tree costs more there than that of SpEx, CART or a regression tree. It has no
+        effect on ``fit(X, labels)`` without a space.
     effort : {"fast", "balanced", "best"}, default="balanced"
         How many trees to try.
     {common}
@@ -113,6 +127,10 @@ class ExplainableKMeans(BaseThresholdTree):
         With labels in memory: no tree with as many leaves, within `max_depth`, has fewer
         `mistakes_`. If both are equal, the tree is proven to be the best. The proof is tried for
         up to three leaves, or a `max_depth` of up to 3; otherwise it is 0.
+    space_loss_ : float
+        With a space: the part of its sum of squares that was left out of the search, 0 with up to
+        512 columns. `inertia_`, `reference_inertia_`, `cluster_centers_` and
+        `feature_importances_` are those of all columns of the space.
     cluster_agreement_ : ndarray of shape (n_clusters,)
         With labels in memory: share of the rows of each cluster whose rule gives their label.
     {attributes}
@@ -160,6 +178,15 @@ class ExplainableKMeans(BaseThresholdTree):
     values, a sample is searched, and its tree and CART's are improved on all rows. Costs and
     centers are information only.
 
+    With a space, ``fit(X, space=Z)``, thresholds are those of the columns of X. Costs, centers and
+    the reference are those of the rows of Z: principal components, embeddings, features of a
+    kernel, one-hot labels. Trees are also grown by the cost in Z alone, as a regression tree, by
+    the normalised cut, as SpEx, and by CART, since centers that differ in Z may be at one place in
+    the columns of X. With labels, ``fit(X, labels, space=Z)``, the clusters of the labels are the
+    reference, and the cost in Z is minimised. Z is dense, and the search needs up to three times
+    its memory; with more than 512 columns, trees are searched on its first 512 principal
+    components, whose last digits depend on the order of the rows.
+
     On a :func:`pellucid.scan` whose rows fit into its memory, the result is that of `fit` in
     memory, bit for bit. Otherwise trees are searched on a sample of 100,000 different rows, which
     depends on the values of the rows only; their costs over all rows are then compared exactly.
@@ -179,7 +206,7 @@ class ExplainableKMeans(BaseThresholdTree):
     """
 
     _parameter_constraints: dict[Any, Any] = {
-        **BaseThresholdTree._parameter_constraints,
+        **SpaceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
         "depth_penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -232,21 +259,35 @@ class ExplainableKMeans(BaseThresholdTree):
         return n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
-        if self._has_labels:
+        if self._keeps_labels:
             return self._grow_for_labels(problem)
         if not problem.is_in_memory:
             return self._grow_on_sample(problem)
-        found = self._search(problem)
-        best = min(found, key=self._ranking(_reference_cost(problem)))
+        problem = self._searched(problem)
+        rank = self._ranking(_reference_cost(problem))
+        best = min(self._search(problem), key=rank)
+        if problem.has_space and isinstance(self.faithfulness, str):
+            least = self._least_simple_cost(problem)
+            for value in LESS_FAITHFULNESS:
+                if cost_at_means(best, problem) > least:
+                    best = min(self._search(problem, value), key=rank)
         return growth_of(best.tree, best.leaf)
+
+    def _least_simple_cost(self, problem: Problem) -> float:
+        """Cost of the cheapest tree that other methods grow for costs in a space."""
+        limits = self._limits(problem.n_clusters)
+        simple = Portfolio(problem, EFFORTS["fast"], limits, 0.0, self.threshold_style, True)
+        starts = [start for start in simple.starts_of_space() if limits.allows(start.tree)]
+        costs = [cost_at_means(start, problem) for start in starts]
+        return min(costs, default=np.inf) * (1 + COST_TIE)
 
     @property
     def _keeps_labels(self) -> bool:
-        return self._has_labels
+        return self._has_labels and not self._has_space
 
     @property
     def _moves_clusters(self) -> bool:
-        return not self._has_labels
+        return not self._keeps_labels
 
     def _label_leaves(self, n_clusters: int) -> tuple[int, int]:
         """Leaves of a tree for labels, and most leaves if a cluster would have none."""
@@ -281,7 +322,7 @@ class ExplainableKMeans(BaseThresholdTree):
         return growth
 
     def _store_growth(self, problem: Any, growth: GrowthResult, found: FitSummary) -> None:
-        if self._has_labels and problem.is_in_memory:
+        if self._keeps_labels and problem.is_in_memory:
             own, units = problem.labels.astype(np.intp), problem.weights.units
             is_right = found.tree.cluster[found.tree.apply(problem.X)] == own
             sums = [np.bincount(own, units * kept, problem.n_clusters) for kept in (is_right, 1)]
@@ -341,7 +382,7 @@ class ExplainableKMeans(BaseThresholdTree):
         """Weight of the size when trees are compared."""
         return 0.0 if isinstance(self.depth_penalty, str) else float(self.depth_penalty)
 
-    def _search(self, problem: Problem) -> list[Polished]:
+    def _search(self, problem: Problem, *given: float) -> list[Polished]:
         """All trees that are found with a faithfulness, which becomes `faithfulness_`.
 
         Of the values that are tried, the first whose best tree keeps as many rows as other methods.
@@ -350,7 +391,8 @@ class ExplainableKMeans(BaseThresholdTree):
         self.n_trees_tried_, rank = 0, self._ranking(reference_cost)
         mean = rounded_cost(reference_cost) / problem.weights.total
         is_auto = isinstance(self.faithfulness, str)
-        for faithfulness in AUTO_FAITHFULNESS if is_auto else [float(self.faithfulness)]:
+        values = AUTO_FAITHFULNESS if is_auto else [float(self.faithfulness)]
+        for faithfulness in given or values:
             posed, found, kept = problem.with_mistake_cost(faithfulness * mean), [], 0.0
             progress = Progress("ExplainableKMeans: trees", self._n_trees(posed), self.verbose)
             for other in self._problems(posed, self._n_references()):
@@ -440,19 +482,19 @@ class ExplainableKMeans(BaseThresholdTree):
 
         yield problem
         random = check_random_state(self.random_state)
-        k, data = problem.n_clusters, problem.data
+        k = problem.n_clusters
         for seed in random.randint(np.iinfo(np.int32).max, size=n_references - 1):
             kmeans = KMeans(k, n_init=1, random_state=seed)
-            other = find_reference(kmeans, data, n_clusters=k, random_state=None)
+            other = find_reference(kmeans, problem.space, n_clusters=k, random_state=None)
             if problem.mistake_cost == 0:
-                yield Problem(data, other.centers, other.labels)
+                yield problem.explaining(other.centers, other.labels)
                 continue
             # Rows keep their own clusters, and each cluster has the center that most of them have.
             table = np.zeros((k, k))
             own = problem.labels.astype(np.intp)
             np.add.at(table, (other.labels, own), problem.weights.units)
             centers = other.centers[np.argsort(match_clusters(table))]
-            yield Problem(data, centers, problem.labels, mistake_cost=problem.mistake_cost)
+            yield problem.explaining(centers, problem.labels)
 
     def _too_narrow(self, n_clusters: int) -> str:
         limits = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}

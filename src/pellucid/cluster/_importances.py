@@ -37,7 +37,7 @@ def find_importances(
             heaviest = int(members[np.argmax(leaf_weight[members])])
             derived[heaviest] = members[members != heaviest].tolist()
     if len(derived) == len(leaves):
-        means = np.empty((len(leaves), tree.n_features))
+        means = np.empty((len(leaves), data.X.shape[1]))
     else:
         position = np.full(tree.node_count, -1, dtype=np.intp)
         position[leaves] = np.arange(len(leaves))

@@ -141,9 +141,9 @@ class SpEx(BaseLeafwiseTree):
         if not self._has_reference:
             raise ValueError('graph="neighbors" needs all rows in memory; use graph="labels"')
 
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> FitSummary:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, space: Any = None) -> FitSummary:
         if self._has_reference:
-            return super()._fit_rows(X, y, sample_weight)
+            return super()._fit_rows(X, y, sample_weight, space)
         given = {"y": y, "reference": self.reference, "n_leaves": self.n_leaves}
         given["polish"] = self.polish or None
         if unused := [name for name, value in given.items() if value is not None]:

@@ -11,10 +11,19 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from pellucid._utils.arrays import all_finite
-from pellucid._utils.numeric_domain import check_weights
+from pellucid._utils.numeric_domain import check_spread, check_weights, refuse_large
 from pellucid._utils.threads import count_threads
-from pellucid.tables.frames import as_table, read_plain_table, table_to_array, with_names
+from pellucid.tables.frames import (
+    as_table,
+    is_scan,
+    read_plain_table,
+    table_to_array,
+    with_names,
+)
 from pellucid.tree.predictor import canonical_csc
+
+MAX_SPARSE_SPACE = 512
+"""Columns of a sparse space up to which it is stored as a dense one."""
 
 
 def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:
@@ -105,6 +114,43 @@ def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         raise ValueError("all sample weights are zero; at least one must be positive")
     check_weights(weight)
     return weight
+
+
+def read_space(space: Any, n_samples: int) -> np.ndarray:
+    """The rows of another space, one per row of the data, as a dense matrix of finite numbers."""
+    if is_scan(space):
+        raise ValueError("space must be an array or data frame in memory, not a scan")
+    table = as_table(space)
+    names = None if table is None else list(table.columns)
+    numbers: Any
+    if table is not None:
+        numbers = table_to_array(table)
+    else:
+        check = partial(check_array, dtype=(np.float64, np.float32), ensure_all_finite=False)
+        numbers = check(space, accept_sparse=True, input_name="space", estimator="space")
+    if numbers.shape[0] != n_samples:
+        raise ValueError(
+            f"space has {numbers.shape[0]} rows, but X has {n_samples}; pass one row of the space "
+            "per row of X, in the same order"
+        )
+    if sparse.issparse(numbers):
+        if numbers.shape[1] > MAX_SPARSE_SPACE:
+            raise ValueError(
+                f"space is sparse and has {numbers.shape[1]} columns; reduce them first, for "
+                f"example by sklearn.decomposition.TruncatedSVD(100). Up to {MAX_SPARSE_SPACE} are "
+                "stored as dense ones"
+            )
+        numbers = numbers.toarray()
+    for column in np.flatnonzero(~np.isfinite(numbers).all(axis=0))[:1]:
+        row = int(np.flatnonzero(~np.isfinite(numbers[:, column]))[0])
+        what = "NaN" if np.isnan(numbers[row, column]) else "infinity (inf)"
+        name = column if names is None else repr(names[column])
+        raise ValueError(
+            f"space contains {what}: column {name}, first at row {row}. It needs finite numbers"
+        )
+    refuse_large(numbers, names, what="space")
+    check_spread(numbers, what="space")
+    return numbers
 
 
 def _read_numbers(estimator: Any, X: Any, reset: bool) -> Any:

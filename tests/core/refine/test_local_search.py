@@ -73,7 +73,9 @@ def problem_and_tree(draw, max_clusters=6, grouped=(False, True)):
     tree = builder.build()
     labels = tree.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(k)])
-    problem = problem_of(X, centers, labels, weight)
+    space = draw(st.sampled_from([None, 1, 4]))
+    Z = None if space is None else np.round(rng.normal(size=(n, space)) + X[:, :1], 2)
+    problem = problem_of(X, centers, labels, weight, space=Z)
     return problem.with_mistake_cost(draw(st.sampled_from([0.0, 0.25, 10.0]))), tree
 
 
@@ -107,7 +109,7 @@ def check(tree):
     if len(set(group.tolist())) < problem.n_clusters:
         assert cost == np.inf
         return np.inf
-    true = cost_of(problem.X, problem.weights.values, group)
+    true = cost_of(problem.space.X, problem.weights.values, group)
     if problem.mistake_cost > 0:
         wrong = arrays.cluster[group] != problem.labels
         true += problem.mistake_cost * problem.weights.values[wrong].sum()
@@ -156,12 +158,13 @@ def test_reoptimisation_never_raises_the_cost(found, seed):
 def test_the_best_split_of_a_leaf_is_that_of_brute_force(found):
     problem, start = found
     tree = search_tree(problem, start)
-    X, weight, unit = problem.X, problem.weights.values, tree.data.unit
+    X, Z, weight = problem.X, problem.space.X, problem.weights.values
+    unit = tree.data.unit
     for leaf in tree.leaves():
         rows = np.sort(tree.node_rows(leaf))
-        now = cost_of(X[rows], weight[rows], np.zeros(len(rows)))
+        now = cost_of(Z[rows], weight[rows], np.zeros(len(rows)))
         gains = [
-            now - cost_of(X[rows], weight[rows], X[rows, j] <= at)
+            now - cost_of(Z[rows], weight[rows], X[rows, j] <= at)
             for j in range(X.shape[1])
             for at in np.unique(X[rows, j])[:-1]
         ]
@@ -181,12 +184,13 @@ def test_no_other_cut_is_cheaper_for_the_means_after_reoptimisation(found, seed)
     while after > before:  # columns that are much worse for the means before a cut may win after it
         tree.arrays.is_stale[tree.inner()] = True
         before, after = after, tree.reoptimise(top)
-    X, weight, group = problem.X, problem.weights.values, tree.arrays.group
+    X, Z, group = problem.X, problem.space.X, tree.arrays.group
+    weight = problem.weights.values
     labels = np.empty(len(X), dtype=int)
     for leaf in tree.leaves():
         labels[tree.node_rows(leaf)] = group[leaf]
     means = {
-        c: np.average(X[labels == c], axis=0, weights=weight[labels == c]) for c in set(labels)
+        c: np.average(Z[labels == c], axis=0, weights=weight[labels == c]) for c in set(labels)
     }
 
     def reached(row, node):
@@ -200,7 +204,7 @@ def test_no_other_cut_is_cheaper_for_the_means_after_reoptimisation(found, seed)
     cluster = tree.arrays.cluster
 
     def costs_in(groups):
-        apart = ((X[rows] - np.array([means[c] for c in groups])) ** 2).sum(axis=1)
+        apart = ((Z[rows] - np.array([means[c] for c in groups])) ** 2).sum(axis=1)
         apart += problem.mistake_cost * (cluster[groups] != problem.labels[rows])
         return weight[rows] * apart
 
@@ -220,7 +224,7 @@ def test_bounds_of_splits_are_those_of_the_nearest_of_two_centers(found):
     problem, start = found
     tree = search_tree(problem, start)
     assume(tree.is_grouped)  # two leaves can only be two clusters
-    X, weight, labels = problem.X, problem.weights.values, start.predict(problem.X)
+    X, weight, labels = problem.space.X, problem.weights.values, start.predict(problem.X)
     means = [
         np.average(X[labels == c], axis=0, weights=weight[labels == c])
         for c in range(problem.n_clusters)
@@ -243,7 +247,7 @@ def test_the_search_never_raises_the_cost_and_is_repeatable(found):
     tree = search_from([start], problem, WORK, "midpoint", size_of(start))
     X, weight, k = problem.X, problem.weights.values, problem.n_clusters
     before, after = (
-        cost_of(X, weight, found.predict(X))
+        cost_of(problem.space.X, weight, found.predict(X))
         + problem.mistake_cost * weight[found.predict(X) != problem.labels].sum()
         for found in (start, tree)
     )
@@ -318,8 +322,8 @@ def test_limits_are_kept(found, limit):
     else:
         assert limits.allows(start)
         assert limits.allows(tree)
-        X, weight = problem.X, problem.weights.values
-        before, after = cost_of(X, weight, start.predict(X)), cost_of(X, weight, tree.predict(X))
+        X, Z, weight = problem.X, problem.space.X, problem.weights.values
+        before, after = (cost_of(Z, weight, found.predict(X)) for found in (start, tree))
         assert after <= before * (1 + 1e-9) + 1e-9
 
 

@@ -64,6 +64,11 @@ class Problem:
         return self.data.X
 
     @property
+    def has_space(self) -> bool:
+        """Whether costs are those of other columns than thresholds."""
+        return self.space is not self.data
+
+    @property
     def weights(self) -> Weights:
         """Weights of the rows."""
         return self.data.weights
@@ -170,6 +175,14 @@ class Problem:
         other.space_centers = centers
         other.bins, other.costs, other.cost_unit = self.bins, costs, unit
         return other
+
+    def explaining(self, centers: np.ndarray, labels: np.ndarray) -> Problem:
+        """The problem of another clustering of the same rows; its centers are in the space."""
+        cost = self.mistake_cost
+        if not self.has_space:
+            return Problem(self.data, centers, labels, mistake_cost=cost)
+        means = np.nan_to_num(self.data.group_centers(labels.astype(np.intp), len(centers)))
+        return Problem(self.data, means, labels, space=(self.space, centers), mistake_cost=cost)
 
     def with_mistake_cost(self, cost: float) -> Problem:
         """The same problem with another cost of mistakes; bins are computed once for both."""

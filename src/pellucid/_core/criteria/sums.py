@@ -20,6 +20,9 @@ from pellucid._core.criteria.problem import Problem
 _CHUNK = 2**16
 """Numbers of a histogram that are filled and evaluated together, so that they stay in cache."""
 
+_REFINED = 2**20
+"""Numbers that the values of a column are refined to at a time, about 8 MiB."""
+
 _MIN_ROWS = 2**13
 """Rows whose terms are computed together."""
 
@@ -58,6 +61,10 @@ class SumFormula(ABC):
     def terms_of_costs(self, costs: np.ndarray) -> np.ndarray:
         """What rows add, given their costs at the centers: (n_rows, n_channels), int64."""
         raise NotImplementedError
+
+    def terms(self, problem: Problem, rows: np.ndarray) -> np.ndarray:
+        """What some rows in memory add, if it is not their weight by cluster."""
+        return self.terms_of_costs(problem.costs[rows])
 
     def start(self, totals: np.ndarray, weights_are_integers: bool) -> None:
         """Called before the search with the sums of all rows."""
@@ -165,11 +172,17 @@ class SumCriterion(MemoryCriterion[SumState]):
             best, edge, bounds = formula.scan_one(sums, bins.inside[feature], totals)
             wanted = bounds <= min(limit, best)
             places, codes, values = rows_in_bins(problem, feature, rows, wanted)
-            if len(values):
-                edges, sums = self._by_value(rows[places], codes, values, wanted, feature, sums)
-                best, edge, _ = formula.scan_one(sums, np.zeros(len(sums), dtype=bool), totals)
-                return np.array([[best, edges[edge]]], dtype=object)
-            return np.array([[best, bins.edges[feature, edge]]], dtype=object)
+            found = [(best, bins.edges[feature, edge])]
+            for part in self._parts(codes):
+                is_open = np.zeros(len(wanted), dtype=bool)
+                is_open[codes[part]] = True
+                given = rows[places[part]], codes[part], values[part]
+                edges, by_value = self._by_value(*given, is_open, feature, sums)
+                best, edge, _ = formula.scan_one(
+                    by_value, np.zeros(len(by_value), dtype=bool), totals
+                )
+                found.append((best, edges[edge]))
+            return np.array([min(found)], dtype=object)
 
         splits = search_columns(
             problem,
@@ -184,6 +197,13 @@ class SumCriterion(MemoryCriterion[SumState]):
         if not splits and formula.requires_gain:
             return self.first_split(node, cost)
         return [split._replace(gain=cost - split.objective) for split in splits]
+
+    def _parts(self, codes: np.ndarray) -> list[slice]:
+        """Ascending codes in parts of whole bins, so that the sums of a part need little memory."""
+        first = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))[: len(codes)]
+        part_of_bin = first // max(_REFINED // self._n_channels, 1)
+        starts = first[np.append(True, part_of_bin[1:] != part_of_bin[:-1])[: len(first)]]
+        return [slice(*pair) for pair in zip(starts, [*starts[1:], len(codes)])]
 
     def _by_value(
         self,
@@ -211,8 +231,8 @@ class SumCriterion(MemoryCriterion[SumState]):
         return edges[order], np.concatenate([sums[closed], by_value])[order]
 
     def _terms(self, rows: np.ndarray) -> np.ndarray:
-        """What some rows add if it comes from their costs: (n_rows, n_channels)."""
-        return self.formula.terms_of_costs(self.problem.costs[rows])
+        """What some rows add if it is not their weight by cluster: (n_rows, n_channels)."""
+        return self.formula.terms(self.problem, rows)
 
     def _count(self, rows: np.ndarray) -> np.ndarray:
         """Sums of some rows."""

@@ -13,6 +13,7 @@ are multiples of a unit whose sums are below 2**53, so that sums of rows are exa
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,12 @@ Sums in floating point depend on the order of the rows, and on rows being repeat
 
 KEY, ORDER, OLD_KEY, OLD_ORDER, COUNT, LEFT_GROUP, RIGHT_GROUP, CONTESTED, STACK, INNER = range(10)
 """Rows of the scratch array; the first five are those of `radix_sort`."""
+
+N_ITERATIONS = 3
+"""Steps of power iteration for the main axis of a leaf, of which the choice of columns depends.
+
+Convention.
+"""
 
 GIVE_UP_FACTOR = 0.5
 """Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise."""
@@ -234,10 +241,53 @@ def _scan_inner_node(
 
 
 @reordered
-def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coarse):
+def _main_axis(statistics, nodes, rows, sums, leaf, buffers):
+    """Fill buffers[MOVED, 0] with about the direction of largest variance of a leaf's rows.
+
+    Power iteration with their covariance, from the column of largest variance.
+    """
+    _, n_values = sums.shape
+    n_features, total = n_values - 2, sums[leaf, n_values - 2]
+    for j in range(n_features):
+        buffers[MOVED, 1, j] = 0.0
+    for p in range(nodes[BEGIN, leaf], nodes[END, leaf]):
+        row = rows[p]
+        for j in range(n_features):
+            square = statistics[row, j] * statistics[row, j]
+            buffers[MOVED, 1, j] += square / statistics[row, n_features]
+    widest, largest = 0, -1.0
+    for j in range(n_features):
+        buffers[MOVED, 0, j] = 0.0
+        spread = buffers[MOVED, 1, j] - sums[leaf, j] * sums[leaf, j] / total
+        if spread > largest * (1 + TIE):
+            widest, largest = j, spread
+    buffers[MOVED, 0, widest] = 1.0
+    for _ in range(N_ITERATIONS):
+        mean = norm = 0.0
+        for j in range(n_features):
+            buffers[MOVED, 1, j] = 0.0
+            mean += sums[leaf, j] / total * buffers[MOVED, 0, j]
+        for p in range(nodes[BEGIN, leaf], nodes[END, leaf]):
+            row, product = rows[p], 0.0
+            for j in range(n_features):
+                product += statistics[row, j] * buffers[MOVED, 0, j]
+            product = product / statistics[row, n_features] - mean
+            for j in range(n_features):
+                buffers[MOVED, 1, j] += product * statistics[row, j]
+        for j in range(n_features):
+            norm += buffers[MOVED, 1, j] * buffers[MOVED, 1, j]
+        if norm == 0:
+            return
+        for j in range(n_features):
+            buffers[MOVED, 0, j] = buffers[MOVED, 1, j] / math.sqrt(norm)
+
+
+@reordered
+def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coarse, is_same_space):
     """Evaluate all columns of a leaf in coarse steps; fills in minus the gain in each column alone.
 
-    The groups of the new leaves have the numbers 0 and 1.
+    If costs are in another space, minus the gain along its main axis. The groups of the new leaves
+    have the numbers 0 and 1.
     """
     _, n_values = sums.shape
     n_features, n_columns, begin = n_values - 2, code.shape[1], nodes[BEGIN, leaf]
@@ -245,25 +295,39 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
         buffers[RIGHT, leaf, j] = 0.0
     for j in range(n_features + 1):
         buffers[RIGHT, 1, j] = sums[leaf, j]
+    whole = 0.0
+    if not is_same_space and begin < nodes[END, leaf]:
+        _main_axis(statistics, nodes, rows, sums, leaf, buffers)
+        for j in range(n_features):
+            whole += sums[leaf, j] * buffers[MOVED, 0, j]
     for p in range(begin, nodes[END, leaf]):
         row = rows[p]
         scratch[LEFT_GROUP, p - begin] = 0
         scratch[RIGHT_GROUP, p - begin] = 1
         scratch[CONTESTED, p - begin] = row
         weight = statistics[row, n_features]
+        if is_same_space:
+            for j in range(n_columns):
+                coarse[j, code[row, j], 0] += statistics[row, j]
+                coarse[j, code[row, j], 1] += weight
+            continue
+        value = 0.0
+        for j in range(n_features):
+            value += statistics[row, j] * buffers[MOVED, 0, j]
         for j in range(n_columns):
-            coarse[j, code[row, j], 0] += statistics[row, j]
+            coarse[j, code[row, j], 0] += value
             coarse[j, code[row, j], 1] += weight
     for j in range(n_columns):
         left = weight = least = 0.0
+        total = sums[leaf, j] if is_same_space else whole
         for s in range(N_CODES - 1):
             left += coarse[j, s, 0]
             weight += coarse[j, s, 1]
-            right, rest = sums[leaf, j] - left, sums[leaf, n_features] - weight
+            right, rest = total - left, sums[leaf, n_features] - weight
             if weight > 0 and rest > 0:
                 loss = -left * left / weight - right * right / rest
                 least = loss if loss < least else least
-        coarse[j, N_CODES, 0] = least + sums[leaf, j] * sums[leaf, j] / sums[leaf, n_features]
+        coarse[j, N_CODES, 0] = least + total * total / sums[leaf, n_features]
 
 
 @reordered
@@ -363,7 +427,7 @@ def _value(nodes, sums, scores, buffers, mistake_cost):
 @reordered
 def _best_cut(
     rank, code, statistics, nodes, rows, sums, scores, node, n_exact, by_weight, scratch, buffers,
-    coarse, mistake_cost,
+    coarse, mistake_cost, is_same_space,
 ):  # fmt: skip
     """The best cut of an inner node for the subtrees it has, or the best split of a leaf.
 
@@ -408,7 +472,9 @@ def _best_cut(
             coarse[j, s, 1] = 0.0
     if nodes[LEFT_CHILD, node] < 0:
         n_groups, moving, mistake_cost = 2, weight, 0.0  # its new leaves have no clusters yet
-        _scan_leaf(code, statistics, nodes, rows, sums, node, scratch, buffers, coarse)
+        _scan_leaf(
+            code, statistics, nodes, rows, sums, node, scratch, buffers, coarse, is_same_space
+        )
     else:
         current, n, moving, agreed = _scan_inner_node(
             rank, code, statistics, nodes, rows, sums, node, scratch, buffers, coarse, mistake_cost
@@ -461,8 +527,9 @@ def reoptimise(
 
     `limits` are the number of clusters; the number of columns that are searched at every rank; the
     value below which the search is given up before the top node has its turn; the value without
-    which it is given up from then on, if that is out of reach; and the cost of a mistake of weight
-    1, in squared units. `by_weight`: whether a row of weight w counts as w rows in `work`.
+    which it is given up from then on, if that is out of reach; the cost of a mistake of weight 1,
+    in squared units; and whether the columns of the statistics are those that are split, not those
+    of another space. `by_weight`: whether a row of weight w counts as w rows in `work`.
 
     Scratch space: `scratch`, (10, n), int32; `buffers`, (3, n_nodes, n_features + 2), for
     statistics of the groups, where the last column of the sums during a sweep is |S|^2 / W;
@@ -498,7 +565,7 @@ def reoptimise(
                 continue
             gain, feature, at, more = _best_cut(
                 rank, code, statistics, nodes, rows, sums, scores, i, limits[1], by_weight, scratch,
-                buffers, coarse, limits[4],
+                buffers, coarse, limits[4], limits[5] > 0,
             )  # fmt: skip
             work += more
             if gain > 0:

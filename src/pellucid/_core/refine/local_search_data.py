@@ -17,14 +17,12 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.space_cost import SpaceStatistics, dense_rows
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine import tuning
 from pellucid._utils.arrays import mixed
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree.rounding import choose_threshold
-
-_BITS = 52
-"""Sums of row statistics have at most this many bits, so they are exact in float64."""
 
 
 def searchable(problem: Problem) -> Problem | None:
@@ -72,7 +70,7 @@ def sample_problem(problem: Problem, max_rows: int) -> Problem:
         return Dataset(X.tocsc() if sparse.issparse(X) else X, weights, data.pool)
 
     data, space = sample(problem.data), None
-    if problem.space is not problem.data:
+    if problem.has_space:
         space = sample(problem.space), problem.space_centers
     return Problem(
         data,
@@ -90,7 +88,7 @@ def row_hashes(problem: Problem) -> np.ndarray:
     Zeros add nothing, so that sparse and dense rows have the same hash.
     """
     X, found = problem.space.X, mixed(problem.labels.astype(np.uint64))
-    if problem.space is not problem.data:
+    if problem.has_space:
         found = found + _hashes(problem.X, problem.pool)
     return mixed(found + _hashes(X, problem.pool))
 
@@ -141,7 +139,7 @@ class LocalSearchData:
         from pellucid._core.kernels.local_search import RankedRows
 
         self.problem, weights = problem, problem.weights
-        X = _dense_rows(problem.data)
+        X = dense_rows(problem.data)
         all_ranks, codes = np.empty(X.shape, dtype=np.uint16), np.empty(X.shape, dtype=np.uint8)
         self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]
 
@@ -151,24 +149,10 @@ class LocalSearchData:
             codes[:, j] = _coarse_codes(ranks, weights.values, len(self.values[j]))
 
         problem.pool.map(rank_column, range(X.shape[1]))
-        # A mean of the rows would depend on their order, and on rows being repeated or weighted.
-        # Centers may be far from the rows, so that sums about them would lose digits.
-        X = X if problem.space is problem.data else _dense_rows(problem.space)
-        self._origin = np.clip(problem.space_centers.mean(axis=0), X.min(axis=0), X.max(axis=0))
-        X, weight = X - self._origin, weights.values[:, None]
-        self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
-        # A row of integer weight w must be the same as w rows, to the bit.
-        copies = weights.values if weights.are_integers else np.ones(len(X))
-        X = np.rint(weight / copies[:, None] * X / self.unit)
-        square = np.einsum("ij,ij->i", X, X) * copies / weights.values
-        square_unit = _unit((copies * square).sum())
-        statistics = np.empty((X.shape[0], X.shape[1] + 3))
-        statistics[:, :-3] = copies[:, None] * X
-        statistics[:, -3] = weights.units / weights.units_per_weight
-        statistics[:, -2] = copies * np.rint(square / square_unit) * square_unit
-        statistics[:, -1] = problem.labels
-        self.rows = RankedRows(all_ranks, codes, statistics)
-        self.total_ss = float(statistics[:, -2].sum())
+        found = SpaceStatistics.of(problem)
+        self._origin, self.unit = found.origin, found.unit
+        self.rows = RankedRows(all_ranks, codes, found.values)
+        self.total_ss = float(found.values[:, -2].sum())
         self.mistake_cost = problem.mistake_cost / self.unit**2
 
     def cut_value(self, feature: int, rank: int) -> float:
@@ -183,24 +167,11 @@ class LocalSearchData:
 
         Rows belong to the nearest of them or, if mistakes have a cost, to their clusters.
         """
-        data, space = self.problem.data, self.problem.space
+        problem = self.problem
         centers = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1]
-        cost = self.problem.mistake_cost
-        labels = self.problem.labels if cost > 0 else space.nearest(centers)
-        if space is data:
-            return Problem(data, centers, labels, mistake_cost=cost)
-        means = np.nan_to_num(data.group_centers(labels.astype(np.intp), len(centers)))
-        return Problem(data, means, labels, space=(space, centers), mistake_cost=cost)
-
-
-def _dense_rows(data: Dataset) -> np.ndarray:
-    rows = data.rows
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
-
-
-def _unit(total: float) -> float:
-    """The least power of two of which a total has at most 2**`_BITS`."""
-    return float(2.0 ** (np.frexp(total)[1] - _BITS)) if total > 0 else 1.0
+        keeps_labels = problem.mistake_cost > 0
+        labels = problem.labels if keeps_labels else problem.space.nearest(centers)
+        return problem.explaining(centers, labels)
 
 
 def _coarse_codes(ranks: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:

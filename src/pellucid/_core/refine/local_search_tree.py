@@ -125,10 +125,9 @@ class LocalSearchTree(ArrayTree):
 
         if not (self.is_grouped or self.is_leaf(top)):
             self._match_clusters()
-        mistake_cost = self.data.mistake_cost
-        limits = np.array(
-            [self.data.problem.n_clusters, self.n_exact_columns, lowest, goal, mistake_cost]
-        )
+        problem, is_same_space = self.data.problem, not self.data.problem.has_space
+        sizes, costs = [problem.n_clusters, self.n_exact_columns], [self.data.mistake_cost]
+        limits = np.array([*sizes, lowest, goal, *costs, is_same_space])
         by_weight, space = self.data.problem.weights.are_integers, self.workspace
         value, work = reoptimise(
             *self.data.rows, *self._blocks, top, limits, by_weight,

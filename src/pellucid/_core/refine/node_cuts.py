@@ -192,7 +192,6 @@ class MovingRows:
         total, squares = self.total(), np.zeros(len(self.origin))
         (squares_sparse if self.is_sparse else squares_dense)(self._arrays, squares)
         spread = squares - total.sums[0] ** 2 / total.weights[0]
-        spread = spread[: self.problem.n_features]
         # Equal columns must be equal however their rows are stored and added up.
         if (largest := spread.max()) > 0:
             spread = np.rint(spread / largest * 2.0**30)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.space_cost import SpaceCost
+from pellucid._core.criteria.sums import SumCriterion
 from pellucid._core.data.group_sums import group_means
 from pellucid._core.refine import tuning
 from pellucid._core.refine.mutable_tree import MutableTree
@@ -72,6 +75,11 @@ class PolishState:
     def restore(self, other: PolishState) -> None:
         """Return to another state, which must not be used any more."""
         self.__dict__.update(other.__dict__)
+
+    @cached_property
+    def space_cost(self) -> SumCriterion:
+        """The cost of splits of leaves in another space."""
+        return SumCriterion(self.problem, SpaceCost(self.problem))
 
     @property
     def min_gain(self) -> float:

@@ -358,11 +358,23 @@ def _new_cluster_split(state: PolishState, leaf: int, moments: Moments) -> LeafS
                 for all_rows, own in zip(before, moving.total())
             )
         )
-        features = moving.widest_features(moving.n_affordable)
+        features = _features_to_split(state, moving)
         found = best_moving_cut(moving, base, np.ones(2, dtype=bool), features, state.tie)
         state.cache[name] = found and LeafSplit(found[0].gain - before.between_ss(), leaf, found[0])
     split = state.cache[name]
     return split and split._replace(leaf=leaf)
+
+
+def _features_to_split(state: PolishState, moving: MovingRows) -> np.ndarray:
+    """All columns, or if they are too many the widest ones, or those with the best splits."""
+    problem, number = state.problem, moving.n_affordable
+    if number == problem.n_features:
+        return np.arange(number)
+    if not problem.has_space:
+        return moving.widest_features(number)
+    node = state.space_cost.start_node(moving.rows)
+    splits = state.space_cost.best_splits(node, number)
+    return np.sort(np.array([split.feature for split in splits], dtype=np.intp))
 
 
 def _split(state: PolishState, split: LeafSplit, new_cluster: int | None) -> None:

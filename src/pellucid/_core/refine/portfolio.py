@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.space_cost import SpaceCost
+from pellucid._core.criteria.sums import NormalizedCut, SumCriterion
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers import grow
 from pellucid._core.growers.best_first import grow_best_first
@@ -23,7 +27,7 @@ from pellucid._core.refine.local_search import TreeLimits, search_from
 from pellucid._core.refine.local_search_data import count_rows, is_small, searchable
 from pellucid._core.refine.polish import Polished, polish_tree
 from pellucid._utils.progress import Progress
-from pellucid.tree import ThresholdTree, TreeBuilder
+from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 
@@ -70,7 +74,8 @@ class Portfolio:
         n_criteria = 1 if self.budget.beam is None else 3 - self._searches_all_rows
         extra = len(tuning.LIMITED_PENALTIES + tuning.SHALLOW_PENALTIES) * self.limits.limits_depth
         n_plain = (1 + len(self._penalties)) * (self.problem.mistake_cost > 0)
-        return n_criteria * (1 + self._uses_beam) + n_plain + extra + self._uses_cart
+        n_trees = n_criteria * (1 + self._uses_beam) + n_plain + extra + self._uses_cart
+        return n_trees + (2 + self._fits_cart) * self.problem.has_space
 
     @property
     def _penalties(self) -> list[float]:
@@ -92,8 +97,12 @@ class Portfolio:
     @property
     def _uses_cart(self) -> bool:
         """Whether to try CART, which with additional leaves has cuts that other methods miss."""
-        is_tried = self._has_more_leaves and self._is_thorough
-        return is_tried and fits_single_precision(self.problem.X)
+        is_tried = self._has_more_leaves and self._is_thorough and not self.problem.has_space
+        return is_tried and self._fits_cart
+
+    @property
+    def _fits_cart(self) -> bool:
+        return fits_single_precision(self.problem.X)
 
     @property
     def _is_thorough(self) -> bool:
@@ -127,9 +136,7 @@ class Portfolio:
 
     def _rank(self, start: StartTree) -> tuple[bool, float]:
         """Whether a tree exceeds the limits, and its rounded k-means cost."""
-        data, labels = self.problem.space, start.tree.cluster[start.leaf]
-        centers = data.group_centers(labels, self.problem.n_clusters)
-        cost = data.cost(labels, np.nan_to_num(centers))
+        cost = cost_at_means(start, self.problem)
         if self.problem.mistake_cost > 0:
             weight = self.problem.weights.total
             cost += self.problem.mistake_cost * weight * (1 - agreement(start, self.problem))
@@ -141,8 +148,8 @@ class Portfolio:
         Each tree that is grown is a step of the progress.
         """
         seen: list[ThresholdTree] = []
-        for growth in self._growths():
-            start = self._expand(growth)
+        of_space = self.starts_of_space() if self.problem.has_space else ()
+        for start in chain(map(self._expand, self._growths()), of_space):
             if start.tree not in seen:
                 seen.append(start.tree)
                 yield start
@@ -181,6 +188,32 @@ class Portfolio:
             for penalty in tuning.SHALLOW_PENALTIES:
                 yield grow(InducedCost(problem, penalty), "greedy", style, silent)
 
+    def starts_of_space(self) -> Iterator[StartTree]:
+        """Trees that do not separate centers, which may be at one place in the columns of the data.
+
+        By the cost in the space, as a regression tree; by the normalised cut, as SpEx; and CART.
+        Leaves belong to the clusters of least cost, or of most weight.
+        """
+        problem, n_leaves, style = self.problem, self.limits.n_leaves, self.threshold_style
+        silent, depth = Progress("", 1, 0), self.limits.safe_depth
+        cost, cut = (SumCriterion(problem, f) for f in (SpaceCost(problem), NormalizedCut()))
+        found = [grow_best_first(cost, style, silent, n_leaves, max_depth=depth)]
+        found.append(
+            grow_best_first(cut, style, silent, n_leaves, gains_matter=False, max_depth=depth)
+        )
+        if self._fits_cart:
+            found.append(grow_cart(problem, n_leaves, style, silent, 0))
+        of_weight, own = problem.weights.units[:, None], np.arange(problem.n_clusters)
+        for growth in found:
+            start = StartTree(growth.builder.build(), growth.leaf_of_rows)
+            rows = [part for part in start.rows_by_node(problem.X) if len(part)]
+            costs = [problem.costs[part].sum(axis=0) for part in rows]
+            mistakes = [
+                (of_weight[part] * (problem.labels[part, None] != own)).sum(axis=0) for part in rows
+            ]
+            named = (_with_clusters(start, np.array(table)) for table in (costs, mistakes))
+            yield min(named, key=self._rank)
+
     def _expand(self, growth: GrowthResult) -> StartTree:
         """The tree with all leaves that the limits allow, unless it exceeds them or is cheaper."""
         start, limits = StartTree(growth.builder.build(), growth.leaf_of_rows), self.limits
@@ -210,6 +243,26 @@ class Portfolio:
             if self.limits.allows(polished.tree):
                 yield polished
                 return
+
+
+def _with_clusters(start: StartTree, losses: np.ndarray) -> StartTree:
+    """A tree whose leaves have the clusters of least loss, and each cluster a leaf if possible.
+
+    `losses` are those of the leaves, in their order, in the clusters.
+    """
+    clusters, tree = losses.argmin(axis=1), start.tree
+    at, matched = linear_sum_assignment(losses.astype(np.float64))
+    clusters[at] = matched
+    of_node = np.full(tree.node_count, LEAF)
+    of_node[tree.leaves] = clusters
+    return StartTree(tree.replace(cluster=of_node), start.leaf)
+
+
+def cost_at_means(found: StartTree | Polished, problem: Problem) -> float:
+    """k-means cost of the clusters of a tree, without that of mistakes."""
+    data, labels = problem.space, found.tree.cluster[found.leaf]
+    centers = data.group_centers(labels, problem.n_clusters)
+    return data.cost(labels, np.nan_to_num(centers))
 
 
 def agreement(found: StartTree | Polished, problem: Problem) -> float:

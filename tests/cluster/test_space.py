@@ -1,0 +1,207 @@
+"""Thresholds on the columns of X, costs, centers and the reference in another space."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, load_wine, make_circles
+from sklearn.decomposition import PCA
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import scale
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import pellucid
+from _support.fitting import assert_same_tree
+from pellucid import ExplainableKMeans, SpEx, from_json
+from pellucid.cluster import _space
+
+X = scale(load_wine().data)
+Z = PCA(5, svd_solver="full").fit_transform(X)
+KMEANS = KMeans(3, n_init=10, random_state=0).fit(Z)
+
+
+def cost(rows, labels, weight=None):
+    """Sum of squares about the means of the clusters, row by row."""
+    weight = np.ones(len(rows)) if weight is None else weight
+    total = 0.0
+    for cluster in np.unique(labels):
+        part, of_part = rows[labels == cluster], weight[labels == cluster]
+        apart = part - np.average(part, axis=0, weights=of_part)
+        total += float((of_part * (apart**2).sum(axis=1)).sum())
+    return total
+
+
+def fitted(rows=X, space=Z, **parameters):
+    fit = {name: parameters.pop(name) for name in ("y", "sample_weight") if name in parameters}
+    parameters = {"reference": KMEANS, "effort": "fast", **parameters}
+    return ExplainableKMeans(**parameters).fit(rows, space=space, **fit)
+
+
+def test_costs_and_centers_are_in_the_space_and_thresholds_in_the_columns():
+    model = fitted()
+    assert model.cluster_centers_.shape == model.reference_centers_.shape == (3, 5)
+    assert model.tree_.n_features == model.n_features_in_ == 13
+    labels = model.predict(X)
+    np.testing.assert_array_equal(labels, model.labels_)
+    np.testing.assert_array_equal(model.reference_labels_, KMEANS.labels_)
+    assert model.inertia_ == pytest.approx(cost(Z, labels))
+    assert model.reference_inertia_ == pytest.approx(KMEANS.inertia_)
+    means = np.array([Z[labels == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(model.cluster_centers_, means, atol=1e-12)
+    assert model.mistakes_ == (labels != KMEANS.labels_).sum()
+    assert model.score(X, space=Z) == pytest.approx(-model.inertia_)
+
+
+def test_the_columns_themselves_as_space_give_the_same_tree():
+    expected = ExplainableKMeans(3, random_state=0, effort="fast", faithfulness=0).fit(X)
+    found = ExplainableKMeans(3, random_state=0, effort="fast", faithfulness=0).fit(X, space=X)
+    assert found.inertia_ <= expected.inertia_ * (1 + 1e-12)
+    assert found.reference_inertia_ == expected.reference_inertia_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parameters", [{"faithfulness": 0}, {}, {"effort": "fast"}])
+@pytest.mark.parametrize("n_leaves", [3, 6])
+def test_never_costlier_than_label_trees_and_a_regression_tree(parameters, n_leaves):
+    for load, kernel in [(load_wine, 0.02), (load_iris, 0.5)]:
+        rows = scale(load().data)
+        space = Nystroem(gamma=kernel, n_components=40, random_state=0).fit_transform(rows)
+        labels = KMeans(3, n_init=10, random_state=0).fit_predict(space)
+        options = {"max_leaf_nodes": n_leaves, "random_state": 0}
+        leaves = [
+            DecisionTreeRegressor(**options).fit(rows, space).apply(rows),
+            DecisionTreeClassifier(**options).fit(rows, labels).apply(rows),
+            SpEx(n_leaves=n_leaves).fit(rows, labels).apply(rows),
+        ]
+        if n_leaves > 3:  # leaves of one cluster share its mean
+            leaves = [
+                np.array([np.bincount(labels[leaf == own]).argmax() for own in leaf])
+                for leaf in leaves
+            ]
+        model = ExplainableKMeans(n_leaves=n_leaves, **parameters)
+        model.fit(rows, labels, space=space)
+        assert model.inertia_ <= min(cost(space, leaf) for leaf in leaves) * (1 + 1e-9)
+
+
+def test_rings_that_kernel_k_means_separates():
+    """The means of both rings are at one place, so that no threshold separates them."""
+    rings, own = make_circles(300, factor=0.3, noise=0.05, random_state=0)
+    space = Nystroem(gamma=5, n_components=50, random_state=0).fit_transform(rings)
+    model = ExplainableKMeans(n_leaves=6).fit(rings, own, space=space)
+    assert (model.predict(rings) == own).mean() > 0.97
+
+
+def test_labels_and_several_partitions_side_by_side():
+    one_hot = np.column_stack([np.eye(3)[KMEANS.labels_], np.eye(3)[load_wine().target]])
+    model = fitted(space=one_hot, reference=None, y=KMEANS.labels_)
+    assert model.cluster_centers_.shape == (3, 6)
+    assert not hasattr(model, "disagreement_lower_bound_")
+    assert model.inertia_ == pytest.approx(cost(one_hot, model.predict(X)))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, np.asfortranarray])
+def test_storage_order_and_threads_do_not_change_the_tree(form):
+    rows = np.round(X * (np.abs(X) > 0.5), 2)
+    expected = fitted(rows, effort="balanced", n_jobs=1)
+    assert_same_tree(fitted(form(rows), effort="balanced", n_jobs=2), expected)
+    order = np.random.default_rng(0).permutation(len(X))
+    other = ExplainableKMeans(effort="balanced").fit(
+        rows[order], KMEANS.labels_[order], space=Z[order]
+    )
+    same = ExplainableKMeans(effort="balanced").fit(rows, KMEANS.labels_, space=Z)
+    assert_same_tree(other, same)
+    assert other.inertia_ == pytest.approx(same.inertia_, rel=1e-12)
+
+
+def test_weights_are_copies_of_rows():
+    times = np.random.default_rng(0).integers(0, 3, len(X))
+    labels = KMEANS.labels_
+    model = ExplainableKMeans().fit(X, labels, sample_weight=times, space=Z)
+    repeated = [np.repeat(part, times, axis=0) for part in (X, labels, Z)]
+    copies = ExplainableKMeans().fit(repeated[0], repeated[1], space=repeated[2])
+    np.testing.assert_array_equal(model.predict(X), copies.predict(X))
+    assert model.inertia_ == pytest.approx(copies.inertia_)
+
+
+def test_noise_does_not_count():
+    labels = np.where(np.arange(len(X)) % 7 == 0, -1, KMEANS.labels_)
+    model = ExplainableKMeans(effort="fast").fit(X, labels, space=Z)
+    known = labels >= 0
+    assert model.inertia_ == pytest.approx(cost(Z[known], model.predict(X)[known]))
+    assert sum(leaf.n_noise for rule in model.rules_ for leaf in rule.rules) == (~known).sum()
+
+
+def test_a_space_of_many_columns_is_searched_by_components(monkeypatch):
+    monkeypatch.setattr(_space, "MAX_COLUMNS", 4)
+    random = np.random.default_rng(0)
+    wide = Z @ random.normal(size=(5, 30)) + 1e-3 * random.normal(size=(len(Z), 30))
+    with pytest.warns(
+        UserWarning, match=r"space has 30 columns; .* first 4 principal .* leave out"
+    ):
+        model = fitted(space=wide, reference=None, n_clusters=3, random_state=0)
+    values = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False) ** 2
+    assert model.space_loss_ == pytest.approx(1 - values[:4].sum() / values.sum())
+    assert model.cluster_centers_.shape == (3, 30)  # costs are those of all columns
+    assert model.inertia_ == pytest.approx(cost(wide, model.predict(X)))
+    monkeypatch.undo()
+    assert fitted().space_loss_ == 0
+
+
+def test_frames_and_sparse_spaces():
+    expected = fitted(reference=None, y=KMEANS.labels_)
+    frame = pd.DataFrame(Z, columns=list("abcde"))
+    assert_same_tree(fitted(space=frame, reference=None, y=KMEANS.labels_), expected)
+    space = sparse.csr_array(Z)
+    assert_same_tree(fitted(space=space, reference=None, y=KMEANS.labels_), expected)
+
+
+def test_what_is_refused():
+    model = fitted()
+    broken = Z.copy()
+    broken[7, 2] = np.nan
+    for space, message in [
+        (Z[:-1], "space has 177 rows, but X has 178"),
+        (Z[:, 0], "Expected 2D array"),
+        (broken, "space contains NaN: column 2, first at row 7"),
+        (pd.DataFrame(broken, columns=list("abcde")), "column 'c', first at row 7"),
+        (Z * 1e101, "space contains .* in column 0"),
+        (sparse.csr_array((178, 600)), "space is sparse and has 600 columns; .*TruncatedSVD"),
+        (Z.astype(str).astype(object) + "x", "space|could not convert"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            fitted(space=space)
+    with pytest.raises(ValueError, match="space needs all rows in memory"):
+        ExplainableKMeans(3).fit(pellucid.scan(lambda: [X], [f"x{i}" for i in range(13)]), space=Z)
+    with pytest.raises(ValueError, match=r"score\(X, space=Z\) needs the rows"):
+        model.score(X)
+    with pytest.raises(ValueError, match="space has 2 columns, but that of fit had 5"):
+        model.score(X, space=Z[:, :2])
+    with pytest.raises(ValueError, match="fitted without a space"):
+        fitted(space=None, reference=None, n_clusters=3).score(X, space=Z)
+    with pytest.raises(ValueError, match="not in the columns of X"):
+        model.transform(X)
+
+
+def test_a_new_fit_without_a_space_has_none():
+    model = fitted()
+    model.set_params(reference=None, n_clusters=3, random_state=0).fit(X)
+    assert not hasattr(model, "space_loss_")
+    assert model.cluster_centers_.shape == (3, 13)
+    assert model.transform(X).shape == (178, 3)
+
+
+def test_exports_and_json_describe_the_tree_on_the_columns():
+    model = fitted()
+    explanation = from_json(model.to_json())
+    np.testing.assert_array_equal(explanation.predict(X), model.predict(X))
+
+
+def test_further_references_are_found_in_the_space():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fitted(reference=None, n_clusters=3, n_references=3, random_state=0)
+    assert model.reference_centers_.shape == (3, 5)
+    assert model.inertia_ <= 1.2 * model.reference_inertia_

@@ -45,6 +45,8 @@ export interface NumberColumn extends BaseColumn {
   mean: number;
   /** Standard deviation. */
   spread: number;
+  /** Standard deviation of the positions on a logarithmic axis; null for a linear axis. */
+  axisSpread: number | null;
   /** Edges of the histogram bins, which are also the ends of the axis. */
   edges: number[];
   /** The position of a value on a logarithmic axis is log(1 + value / unit). Null for a linear axis. */
@@ -101,10 +103,13 @@ export interface TreeMeasures {
 /** Statistics of one cluster. All arrays are indexed by the columns that have distributions. */
 export interface ClusterStatistics {
   rows: number;
-  /** Mean in the cluster minus mean of the other rows, in standard deviations. */
+  /** Mean in the cluster minus mean of the other rows, in standard deviations, on the scale of the axis. */
   apart: (number | null)[];
-  /** Mean in the cluster and mean of the other rows; null for categories. */
-  means: ([number | null, number | null] | null)[];
+  /**
+   * Mean in the cluster and mean of the other rows, and on a logarithmic axis the mean position in the cluster; null for
+   * categories.
+   */
+  means: ([number | null, number | null, (number | null)?] | null)[];
   /** Number of rows per bin or per category. */
   counts: number[][];
   /** Rows near the center of the cluster. */
@@ -239,6 +244,8 @@ export interface TreePayload extends DataNotes {
   /** Values of the rows of the scatter plot, by column. */
   points: { rows: number; values: (number | null)[][] };
   trends: TimeSeries | null;
+  /** What is proven about the cost of the tree; null if nothing is. */
+  guarantee: { bound: number; ratio: number; formula: string; comparedWith: string; source: string } | null;
   stability: Stability | null;
   /** Parameters and versions. */
   made: Record<string, string>;

@@ -41,7 +41,7 @@ def test_the_page_lists_what_was_done_to_the_data(open_page, iris, tmp_path):
     assert table.locator("tr.chosen td").all_inner_texts() == [
         "3 (chosen)",
         "0.55",
-        "30%",
+        "30.0%",
         "0.99",
         "–",
     ]

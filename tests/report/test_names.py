@@ -34,10 +34,14 @@ def test_names_that_are_given_are_titles_of_the_cards(open_page, model, wine, tm
         report_html(model, wine, cluster_names={7: "x"})
 
 
-def test_suggested_names_are_below_the_titles(open_page, model, wine, tmp_path):
+def test_suggested_names_are_titles_unless_there_are_others(open_page, model, wine, tmp_path):
     suggested = ["high alcohol", "low <i>proline</i>", "average"]
     page = open_page(write_report(tmp_path / "r.html", model, wine, suggested_names=suggested))
-    assert page.locator(".suggested-name").all_inner_texts() == suggested
+    names = [page.get_by_label(f"Name of cluster {i}") for i in range(3)]
+    assert [name.get_attribute("placeholder") for name in names] == suggested
+    assert page.locator(".sentences:not(.invisible) a").all_inner_texts() == suggested
+    names[1].fill("Dry wines")
+    assert page.locator(".sentences:not(.invisible) a").nth(1).inner_text() == "Dry wines"
     with pytest.raises(ValueError, match="1 suggested names for 3 clusters"):
         report_html(model, wine, suggested_names=["x"])
 

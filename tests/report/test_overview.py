@@ -182,3 +182,70 @@ def test_a_pasted_row_that_does_not_fit_says_what_to_paste(open_page, file):
     text = page.locator("#row [role=status]").first.inner_text()
     assert text.startswith("Found 5 values. Paste the ")
     assert "or a whole row of 13 values" in text
+
+
+def test_no_card_is_alone_beside_empty_space(open_page, tmp_path):
+    from sklearn.datasets import make_blobs
+
+    from pellucid import ExShallow
+
+    for k, rows in ((2, [2]), (4, [2, 2]), (5, [3, 2]), (7, [3, 2, 2]), (8, [3, 3, 2])):
+        X, _ = make_blobs(160, 2, centers=k, random_state=k)
+        model = ExShallow(k, random_state=0).fit(X)
+        page = open_page(model.report(tmp_path / f"{k}.html", X, trade_off=None))
+        page.set_viewport_size({"width": 1280, "height": 900})
+        boxes = [page.locator(f"#card-{i}").bounding_box() for i in range(k)]
+        tops = [box["y"] for box in boxes]
+        assert [tops.count(top) for top in sorted(set(tops))] == rows
+        right = [max(b["x"] + b["width"] for b in boxes if b["y"] == top) for top in set(tops)]
+        assert max(right) - min(right) < 1
+
+
+def test_texts_stay_inside_the_boxes_of_the_tree(open_page, tmp_path):
+    import numpy as np
+    import pandas as pd
+
+    from pellucid import IMM
+
+    names = ["measurement_053", "PercentageOfPopulationOlderThanSixtyFive", "cost per month in EUR"]
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 3)) * [1, 2, 3], columns=names)
+    page = open_page(IMM(4, random_state=0).fit(X).report(tmp_path / "r.html", X))
+    page.set_viewport_size({"width": 1280, "height": 900})
+    outside = page.evaluate("""() => [...document.querySelectorAll('.node')].filter(node => {
+      const box = node.getBoundingClientRect();
+      return [...node.querySelectorAll('.text, .row-share')].some(text => {
+        const { top, bottom } = text.getBoundingClientRect();
+        return text.scrollHeight > text.clientHeight + 1 && text.clientHeight > 0
+          || (bottom > top && (top < box.top - 1 || bottom > box.bottom + 1));
+      });
+    }).map(node => node.innerText)""")
+    assert outside == []
+
+
+def test_the_proven_bound_is_in_the_details(open_page, tmp_path):
+    from sklearn.datasets import load_iris
+
+    from pellucid import IMM
+
+    X = load_iris().data
+    page = open_page(IMM(3, random_state=0).fit(X).report(tmp_path / "r.html", X))
+    assert "more than 50.0 times (8Hk + 2" in page.locator(".guarantee").text_content()
+
+
+def test_differences_are_those_on_the_scale_of_the_axis():
+    import numpy as np
+
+    from pellucid.report.columns import NumberColumn
+    from pellucid.report.profiles import Profile
+
+    values = np.exp(np.random.default_rng(0).normal(0, 2.5, 400))
+    cluster = (values > np.median(values)).astype(int)
+    plain = Profile(NumberColumn("x", values))
+    assert plain.axis.unit is not None
+    logs = np.log1p(values / plain.axis.unit)
+    expected = (logs[cluster == 1].mean() - logs[cluster == 0].mean()) / logs.std()
+    found = plain.differences(cluster, 2)
+    assert np.allclose(found, [-expected, expected])
+    even = np.linspace(1, 1000, 400)
+    assert Profile(NumberColumn("x", even)).axis.unit is None
+    assert Profile(NumberColumn("x", even), is_log=True).axis.unit is not None

@@ -132,7 +132,7 @@ def test_a_report_in_german(open_page, people, tmp_path):
     page = open_page(found.report(tmp_path / "r.html", language="de"))
     assert page.locator("html").get_attribute("lang") == "de"
     assert page.locator("h1").inner_text() == "3 Cluster, 180 Zeilen"
-    assert " hoch" in " ".join(page.locator(".suggested-name").all_inner_texts())
+    assert " hoch" in " ".join(page.locator(".sentences a").all_inner_texts())
     text = page.locator("body").inner_text()
     assert not re.search(r"\b(the|rows|of|and|is not|cluster is)\b", text.replace("k-means", ""))
     shown = page.locator(".card .rule").all_inner_texts()

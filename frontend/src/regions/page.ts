@@ -1,6 +1,6 @@
 // The page of a regions report: its header and its sections.
 
-import { clusterCard } from "../shared/cluster-card";
+import { cardGrid, clusterCard } from "../shared/cluster-card";
 import { distributionLegend } from "../shared/column-distribution";
 import { copyButton, textBox, textBoxHeader } from "../shared/copy";
 import { compareSection } from "../shared/compare-clusters";
@@ -74,7 +74,7 @@ function clusterCardsSection(state: RegionsState): HTMLElement {
     overviewTable(state.view),
     namesToolbar(names),
     distributionLegend(names.noun, t.regionBoundary, data.rowsAre),
-    h("div", { class: "cards" }, ...data.clusters.map((_, c) => regionsClusterCard(state, c))),
+    h("div", { class: "cards" }, ...cardGrid(data.clusters.map((_, c) => regionsClusterCard(state, c)))),
   );
 }
 

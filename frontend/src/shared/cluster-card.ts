@@ -36,6 +36,18 @@ export interface ClusterCardOptions {
   onHover: (isHovered: boolean) => void;
 }
 
+/** Cards in a row of a wide page. */
+const CARDS_PER_ROW = 3;
+
+/** The grid of the cards. Rows have almost the same number of cards, so that none is alone beside empty space. */
+export function cardGrid(cards: HTMLElement[]): HTMLElement[] {
+  const rows = Math.ceil(cards.length / CARDS_PER_ROW);
+  return Array.from({ length: rows }, (_, row) => {
+    const part = cards.filter((_, i) => Math.floor((i * rows) / cards.length) === row);
+    return setStyle(h("div", { class: "card-row" }, ...part), { "--cards": String(part.length) });
+  });
+}
+
 export function clusterCard(options: ClusterCardOptions): HTMLElement {
   const { names, cluster, statistics, columns, totalRows, rowsAre, thresholds, onHover } = options;
   const hasRows = statistics.rows > 0;
@@ -68,7 +80,6 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
       ),
       nameInput(names, cluster),
     ),
-    names.clusters[cluster].suggested && h("p", { class: "suggested-name" }, names.clusters[cluster].suggested),
     clusterSize(statistics.rows, totalRows, rowsAre),
     options.rule,
     ...options.belowRule,

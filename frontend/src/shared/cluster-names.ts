@@ -33,10 +33,11 @@ export class ClusterNames {
     return this.customName(cluster) || this.defaultName(cluster);
   }
 
-  /** "Cluster 2" or "Class 2"; a label of several letters is a name by itself. */
+  /** The suggested name, or else "Cluster 2" or "Class 2"; a label of several letters is a name by itself. */
   defaultName(cluster: number): string {
-    if (this.isLabelName(cluster)) return this.clusters[cluster].label;
-    return t.cluster(this.clusters[cluster].label, this.noun);
+    const { label, suggested } = this.clusters[cluster];
+    if (this.isLabelName(cluster)) return label;
+    return suggested ?? t.cluster(label, this.noun);
   }
 
   /** Whether the label is a name by itself. */

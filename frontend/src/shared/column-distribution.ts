@@ -57,7 +57,7 @@ export function distributionLegend(noun: Noun, thresholdText: string, rowsAre: s
 function describeNumbers(
   column: NumberColumn,
   difference: number | null,
-  means: [number | null, number | null] | null,
+  means: ClusterStatistics["means"][number],
 ): string {
   if (difference === null || !means) return "";
   const [inCluster, inOthers] = means;

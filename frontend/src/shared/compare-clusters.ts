@@ -103,7 +103,11 @@ function describeMeans(
 ): Difference | null {
   const [mean, otherMean] = [first.means[i]?.[0] ?? null, second.means[i]?.[0] ?? null];
   if (mean === null || otherMean === null) return null;
-  const effect = (mean - otherMean) / (column.spread || 1);
+  const [position, otherPosition] = [first.means[i]?.[2] ?? null, second.means[i]?.[2] ?? null];
+  const isLogarithmic = column.axisSpread !== null && position !== null && otherPosition !== null;
+  const effect = isLogarithmic
+    ? (position! - otherPosition!) / (column.axisSpread || 1)
+    : (mean - otherMean) / (column.spread || 1);
   const sentence = t.compareNumbers(
     column.name,
     names[0],

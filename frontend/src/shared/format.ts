@@ -21,7 +21,7 @@ export function formatPercent(share: number): string {
   if (value === 0 || value === 100) return t.percent(String(value));
   if (value < 0.1) return t.under(t.percent(formatFixed(0.1, 1)));
   if (value > 99.9) return t.over(t.percent(formatFixed(99.9, 1)));
-  return t.percent(value < 10 || value > 90 ? formatFixed(value, 1) : String(Math.round(value)));
+  return t.percent(formatFixed(value, 1));
 }
 
 /** A number with about three digits. */

@@ -101,13 +101,14 @@ function orderedColumns(columns: Column[], clusters: ClusterStatistics[]): numbe
 
 function columnRow(column: Column, i: number, clusters: ClusterStatistics[]): HTMLElement {
   const cells = clusters.map((statistics) => clusterCell(column, i, statistics));
+  const cellClass = column.kind === "category" ? { class: "category-cell" } : {};
   return h(
     "tr",
     {},
     h("th", { scope: "row", title: column.name }, breakable(column.name)),
-    h("td", {}, overallText(column)),
+    h("td", cellClass, overallText(column)),
     ...cells.map(({ text, difference }) => {
-      const cell = h("td", { title: describeDifference(difference) }, text);
+      const cell = h("td", { ...cellClass, title: describeDifference(difference) }, text);
       return difference === null ? cell : setStyle(cell, { background: shade(difference) });
     }),
   );

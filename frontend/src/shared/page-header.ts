@@ -7,6 +7,8 @@ import { formatPercent, formatRows } from "./format";
 import { t } from "../texts";
 import type { Noun } from "../texts/en";
 
+/** Clusters with a sentence in the header. */
+const MAX_SENTENCES = 12;
 /** Smallest share of a bar segment that has a text. */
 const MIN_TEXT_SHARE = 0.03;
 /** Share of the bar that a letter takes. */
@@ -19,6 +21,7 @@ export function pageHeader(
   summary: HTMLElement,
   warnings: HTMLElement | null,
   sizeBar: HTMLElement,
+  sentences: HTMLElement | null = null,
 ): HTMLElement {
   return h(
     "header",
@@ -28,7 +31,20 @@ export function pageHeader(
     summary,
     warnings ?? "",
     sizeBar,
+    sentences ?? "",
   );
+}
+
+/** Writes one sentence per cluster: its name, its size and its rule. */
+export function drawSentences(list: HTMLElement, names: ClusterNames, rowCounts: number[], rules: string[], rowsAre: string): void {
+  const total = Math.max(rowCounts.reduce((a, b) => a + b, 0), 1);
+  const items = rowCounts.slice(0, MAX_SENTENCES).map((n, c) => {
+    const text = t.clusterSentence(formatRows(n, rowsAre), formatPercent(n / total), rules[c]);
+    const name = setStyle(h("a", { class: "badge", href: `#card-${c}` }, names.displayName(c)), clusterStyle(c));
+    return h("li", {}, name, ` ${text}`);
+  });
+  const hidden = rowCounts.length - items.length;
+  list.replaceChildren(...items, ...(hidden > 0 ? [h("li", {}, t.more(String(hidden)))] : []));
 }
 
 /** Draws one segment per cluster. Each segment links to the card of its cluster. */

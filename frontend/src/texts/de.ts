@@ -62,12 +62,13 @@ export const german: Texts = {
   allRows: (rowsAre) => `alle ${rowsAre}`,
   shareOfRows: (share, rowsAre) => `${share} der ${rowsAre}`,
   treeAssigns: (questions, rows, reference, cost) =>
-    `Dieser Entscheidungsbaum mit ${questions} ordnet ${rows} denselben Clustern zu wie bei ${reference}${cost}. `,
+    `Dieser Entscheidungsbaum mit ${questions} ordnet ${rows} denselben Clustern zu wie bei ${reference}. ${cost}`,
   emptyClusters: (n, count, rowsAre) => `${count} seiner Cluster ${plural(n, "enthält", "enthalten")} keine ${rowsAre}. `,
   columnsOf: (used, n, count) => `Er verwendet ${used} von ${count} ${plural(n, "Spalte", "Spalten")}. `,
   averageConditions: (count) => `Im Mittel erklären ${count} Bedingungen den Cluster einer Zeile.`,
-  sameCost: "bei gleichen Kosten",
-  costChange: (size, isHigher) => `bei ${size} ${isHigher ? "höheren" : "niedrigeren"} Kosten`,
+  sameCost: "Die Streuung innerhalb seiner Cluster (Kosten) ist dieselbe. ",
+  costChange: (size, isHigher) => `Die Streuung innerhalb seiner Cluster (Kosten) ist um ${size} ${isHigher ? "höher" : "niedriger"}. `,
+  clusterSentence: (rows, share, rule) => `${rows} (${share}): ${rule}`,
   warnings: (n, count) => (n === 1 ? "Warnung" : `${count} Warnungen`),
 
   treeTitle: "Der Entscheidungsbaum",
@@ -126,7 +127,7 @@ export const german: Texts = {
   deviation: (size, isBelow) => `${size} Standardabweichungen ${isBelow ? "unter" : "über"} den anderen Zeilen`,
   namesNote: "Klicken Sie auf einen Namen, um ihn zu ändern. Dieser Browser speichert ihn; eine gespeicherte Kopie enthält ihn.",
   saveCopy: "Kopie mit diesen Namen speichern",
-  suggestedNames: "Vorgeschlagene Namen übernehmen",
+  suggestedNames: "Diese Namen in SQL und JSON verwenden",
   nameOf: (label, noun) => `Name ${isClass(noun) ? "der Klasse" : "des Clusters"} ${label}`,
   shareOfAll: (share, rowsAre) => `${share} aller ${rowsAre}`,
   howItDiffers: (rowsAre) => `Unterschiede zu den anderen ${rowsAre}`,
@@ -338,6 +339,9 @@ export const german: Texts = {
   partOf: (part, whole) => `${part} von ${whole}`,
   columnsUsedName: "verwendete Spalten",
   columnsUsedText: "Spalten, die in den Fragen des Baums vorkommen. Die anderen Spalten verwendet er nicht.",
+  guaranteeTitle: "Was über die Kosten bewiesen ist",
+  guaranteeText: (ratio, comparedWith, bound, formula, source) =>
+    `Hier ist das Verhältnis ${ratio} (zu: ${comparedWith}). Für keine Daten kann es größer als ${bound} sein (${formula}, mit k Clustern und einem Baum der Tiefe H). Beweis: ${source}.`,
   stabilityTitle: (rowsAre) => `Ergäben andere ${rowsAre} denselben Baum?`,
   stabilityDraws: (draws, fraction, rowsAre, isRefit) =>
     `Der Baum wurde auf ${draws} ${fraction === null ? `Bootstrap-Stichproben der ${rowsAre}` : `Stichproben von ${fraction} der ${rowsAre}`} neu angepasst, ${

@@ -62,13 +62,14 @@ export const english = {
   allRows: (rowsAre: string) => `all ${rowsAre}`,
   shareOfRows: (share: string, rowsAre: string) => `${share} of the ${rowsAre}`,
   treeAssigns: (questions: string, rows: string, reference: string, cost: string) =>
-    `This decision tree with ${questions} assigns ${rows} to the same clusters as ${reference}${cost}. `,
+    `This decision tree with ${questions} assigns ${rows} to the same clusters as ${reference}. ${cost}`,
   emptyClusters: (n: number, count: string, rowsAre: string) =>
     `${count} of its clusters ${plural(n, "contains", "contain")} no ${rowsAre}. `,
   columnsOf: (used: string, n: number, count: string) => `It uses ${used} of ${count} ${plural(n, "column")}. `,
   averageConditions: (count: string) => `On average, ${count} conditions explain the cluster of a row.`,
-  sameCost: "at the same cost",
-  costChange: (size: string, isHigher: boolean) => `at ${size} ${isHigher ? "higher" : "lower"} cost`,
+  sameCost: "The spread within its clusters (cost) is the same. ",
+  costChange: (size: string, isHigher: boolean) => `The spread within its clusters (cost) is ${size} ${isHigher ? "higher" : "lower"}. `,
+  clusterSentence: (rows: string, share: string, rule: string) => `${rows} (${share}): ${rule}`,
   warnings: (n: number, count: string) => (n === 1 ? "Warning" : `${count} warnings`),
 
   // tree
@@ -130,7 +131,7 @@ export const english = {
   deviation: (size: string, isBelow: boolean) => `${size} standard deviations ${isBelow ? "below" : "above"} the other rows`,
   namesNote: "Click a name to edit it. This browser stores it; a saved copy contains it.",
   saveCopy: "Save a copy with these names",
-  suggestedNames: "Use the suggested names",
+  suggestedNames: "Use these names in SQL and JSON",
   nameOf: (label: string, noun: Noun) => `Name of ${noun} ${label}`,
   shareOfAll: (share: string, rowsAre: string) => `${share} of all ${rowsAre}`,
   howItDiffers: (rowsAre: string) => `How it differs from other ${rowsAre}`,
@@ -350,6 +351,9 @@ export const english = {
   partOf: (part: string, whole: string) => `${part} of ${whole}`,
   columnsUsedName: "columns used",
   columnsUsedText: "Columns that occur in the questions of the tree. The tree ignores the other columns.",
+  guaranteeTitle: "What is proven about the cost",
+  guaranteeText: (ratio: string, comparedWith: string, bound: string, formula: string, source: string) =>
+    `Here it is ${ratio} times ${comparedWith}. For no data can it be more than ${bound} times (${formula}, with k clusters and a tree of depth H). Proof: ${source}.`,
   stabilityTitle: (rowsAre: string) => `Would other ${rowsAre} give the same tree?`,
   stabilityDraws: (draws: string, fraction: string | null, rowsAre: string, isRefit: boolean) =>
     `The tree was fitted again on ${draws} ${fraction === null ? `bootstraps of the ${rowsAre}` : `draws of ${fraction} of the ${rowsAre}`}, ${

@@ -1,6 +1,6 @@
 // The cards of all clusters of the selected tree.
 
-import { clusterCard } from "../shared/cluster-card";
+import { cardGrid, clusterCard } from "../shared/cluster-card";
 import { distributionLegend } from "../shared/column-distribution";
 import { copyButton } from "../shared/copy";
 import { breakable, h, section } from "../shared/dom";
@@ -19,7 +19,7 @@ const MAX_VISIBLE_RULES = 4;
 
 export function clusterCardsSection(state: TreeState): HTMLElement {
   const grid = h("div", { class: "cards" });
-  const draw = () => grid.replaceChildren(...state.data.clusters.map((_, c) => treeClusterCard(state, c)));
+  const draw = () => grid.replaceChildren(...cardGrid(state.data.clusters.map((_, c) => treeClusterCard(state, c))));
   draw();
   state.on(["tree"], draw);
   return section(

@@ -2,9 +2,9 @@
 
 import { warningBox } from "../shared/data-panel";
 import { h } from "../shared/dom";
-import { describeCost, formatCount, formatFixed, formatPercent, formatRows } from "../shared/format";
-import { drawSizeBar, pageHeader } from "../shared/page-header";
-import type { Tree, TreePayload } from "../types";
+import { describeCost, displayRule, formatCount, formatFixed, formatPercent, formatRows } from "../shared/format";
+import { drawSentences, drawSizeBar, pageHeader } from "../shared/page-header";
+import type { Rule, Tree, TreePayload } from "../types";
 import type { TreeState } from "./state";
 import { t } from "../texts";
 
@@ -13,14 +13,16 @@ export function treeHeader(state: TreeState): HTMLElement {
   // The summaries of all trees take the same space, so that the slider does not move when the tree changes.
   const summaries = data.trees.map((tree) => h("span", {}, summaryText(data, tree)));
   const sizeBar = h("div", { class: "size-bar" });
+  const sentences = data.trees.map(() => h("ul", { class: "sentences" }));
   const draw = () => {
-    summaries.forEach((summary, i) => summary.classList.toggle("invisible", i !== state.treeIndex));
-    drawSizeBar(
-      sizeBar,
-      state.names,
-      state.tree.clusters.map(({ rows }) => rows),
-      data.rowsAre,
-    );
+    for (const texts of [summaries, sentences])
+      texts.forEach((text, i) => text.classList.toggle("invisible", i !== state.treeIndex));
+    const counts = state.tree.clusters.map(({ rows }) => rows);
+    drawSizeBar(sizeBar, state.names, counts, data.rowsAre);
+    data.trees.forEach(({ clusters, rules }, i) => {
+      const sizes = clusters.map(({ rows }) => rows);
+      drawSentences(sentences[i], state.names, sizes, rules.map(firstRule), data.rowsAre);
+    });
   };
   draw();
   state.on(["tree", "names"], draw);
@@ -28,7 +30,15 @@ export function treeHeader(state: TreeState): HTMLElement {
     t.clusterCount(data.clusters.length, formatCount(data.clusters.length), "cluster"),
     formatRows(data.rows, data.rowsAre),
   );
-  return pageHeader(data.title, "cluster", headline, h("p", { class: "summary" }, ...summaries), warningBox(data), sizeBar);
+  return pageHeader(data.title, "cluster", headline, h("p", { class: "summary" }, ...summaries), warningBox(data), sizeBar, h("div", { class: "stack" }, ...sentences));
+}
+
+/** The rule for most rows of a cluster, and how many further ones it has. */
+function firstRule(rules: Rule[]): string {
+  if (!rules.length) return t.noRule;
+  const [first, ...others] = [...rules].sort((a, b) => b.rows - a.rows);
+  const text = displayRule(first.text);
+  return others.length ? `${text}, ${t.moreRules(others.length, formatCount(others.length))}` : text;
 }
 
 function summaryText(data: TreePayload, tree: Tree): string {
@@ -38,7 +48,7 @@ function summaryText(data: TreePayload, tree: Tree): string {
   let text = t.treeDescribes(questions);
   if (agreement !== null) {
     const rows = agreement === 1 ? t.allRows(data.rowsAre) : t.shareOfRows(formatPercent(agreement), data.rowsAre);
-    const cost = costRatio === null ? "" : `, ${describeCost(costRatio)}`;
+    const cost = costRatio === null ? "" : describeCost(costRatio);
     text = t.treeAssigns(questions, rows, data.reference, cost);
   }
   const empty = tree.clusters.filter((cluster) => cluster.rows === 0).length;

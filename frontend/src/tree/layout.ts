@@ -56,6 +56,10 @@ const MAX_OUTLINE_LINK_WIDTH = 10;
 const MAX_INDENT = 22;
 /** Space for the histogram of a question. */
 const HISTOGRAM_HEIGHT = 36;
+/** Height of a line of text in a node. */
+const TEXT_LINE_HEIGHT = 18;
+/** Lines of text in a node, at the most. */
+const MAX_LINES = 6;
 /** Height of a line of text in the outline of a narrow page. */
 const LINE_HEIGHT = 19;
 /** Space in a narrow question that is not used by its text: the answer, the share of rows, padding. */
@@ -86,16 +90,31 @@ export function layoutTree(
   if (levelDistance < Math.max(MIN_LEVEL_DISTANCE, Math.min(wordWidth, MAX_SPLIT_WIDTH) + GAP))
     return outlineLayout(tree, columns, collapsed, visible, width, isPrinted, wantsHistograms ?? false);
   const splitWidth = Math.min(levelDistance - GAP, MAX_SPLIT_WIDTH);
-  const hasTwoLines =
-    longestText(names) > splitWidth - SPLIT_PADDING || longestText(clusterNames) > leafWidth - LEAF_PADDING;
+  const lines = visible.map(({ i }) => {
+    const { column, question, cluster } = tree.nodes[i];
+    if (cluster !== undefined) return countLines(clusterNames[cluster], leafWidth - LEAF_PADDING) + 1;
+    return countLines(columns[column!].name, splitWidth - SPLIT_PADDING) + countLines(question!, splitWidth - SPLIT_PADDING);
+  });
   return horizontalLayout(tree, collapsed, visible, {
     levelDistance,
     width,
     leafWidth,
     splitWidth,
-    hasTwoLines,
+    lines: Math.min(Math.max(...lines), MAX_LINES),
     hasHistograms: wantsHistograms ?? true,
   });
+}
+
+/** Lines that a text takes: words, and the parts of names between which a line may break, fill one after the other. */
+function countLines(text: string, width: number): number {
+  let [lines, used] = [1, 0];
+  for (const part of text.split(/(?<=[\s_/])|(?<=\p{Ll})(?=\p{Lu})/u)) {
+    const size = LETTER_WIDTH * part.length;
+    if (used > 0 && used + LETTER_WIDTH * part.trimEnd().length > width) [lines, used] = [lines + 1, 0];
+    lines += Math.max(Math.ceil(size / width) - 1, 0);
+    used += size % width;
+  }
+  return lines;
 }
 
 /** In preorder: parents before their children, "yes" before "no". */
@@ -126,8 +145,8 @@ interface HorizontalSizes {
   width: number;
   leafWidth: number;
   splitWidth: number;
-  /** Whether column names may take two lines. */
-  hasTwoLines: boolean;
+  /** Lines of text in the fullest node. */
+  lines: number;
   hasHistograms: boolean;
 }
 
@@ -135,11 +154,11 @@ function horizontalLayout(
   tree: Tree,
   collapsed: Set<number>,
   visible: VisibleNode[],
-  { levelDistance, width, leafWidth, splitWidth, hasTwoLines, hasHistograms }: HorizontalSizes,
+  { levelDistance, width, leafWidth, splitWidth, lines, hasHistograms }: HorizontalSizes,
 ): Layout {
   const hasNoVisibleChildren = (i: number) => tree.nodes[i].left === undefined || collapsed.has(i);
   const terminal = visible.filter(({ i }) => hasNoVisibleChildren(i));
-  const height = hasTwoLines ? 70 : 54;
+  const height = 18 + TEXT_LINE_HEIGHT * Math.max(lines, 2);
   const lineHeight = height + (terminal.length > 16 ? 10 : 16);
   // Nodes without visible children are stacked from top to bottom.
   const y = new Map(terminal.map(({ i }, line) => [i, lineHeight * (line + 0.5)]));

@@ -13,7 +13,15 @@ export function measuresSection(state: TreeState): HTMLElement {
   const draw = () => list.replaceChildren(...measureItems(treeMeasures(state)));
   draw();
   state.on(["tree"], draw);
-  return section("measures", t.measuresTitle, list, stabilityDetails(state));
+  return section("measures", t.measuresTitle, list, stabilityDetails(state), guaranteeDetails(state));
+}
+
+/** The proven bound on the cost; null if there is none. */
+function guaranteeDetails({ data }: TreeState): HTMLElement | null {
+  if (!data.guarantee) return null;
+  const { ratio, bound, comparedWith, formula, source } = data.guarantee;
+  const text = t.guaranteeText(formatFixed(ratio, 3), comparedWith, formatFixed(bound, 1), formula, source);
+  return h("details", { class: "guarantee" }, h("summary", {}, t.guaranteeTitle), h("p", {}, text));
 }
 
 /** How often the tree of the model returns on other draws of the rows; null if this is not known. */

@@ -49,6 +49,7 @@ def choose_axis(
     *,
     is_whole: bool,
     may_be_log: bool = True,
+    must_be_log: bool = False,
     cuts: Sequence[float] = (),
     cluster: np.ndarray | None = None,
 ) -> Axis:
@@ -57,7 +58,7 @@ def choose_axis(
     The axis reaches over all values and thresholds if they are close together, or if a threshold or
     many rows of a cluster lie among the outermost values. Otherwise it leaves out the outermost
     values and counts them. `cuts` are the thresholds on this column. `may_be_log` is false for
-    dates.
+    dates, `must_be_log` is true for a column that was clustered on a logarithmic scale.
     """
     cuts = [float(cut) for cut in cuts if np.isfinite(cut)]
     if len(values) == 0:
@@ -70,7 +71,8 @@ def choose_axis(
     even = _edges_of_few(values, cuts) if is_whole else None
     if even is not None:
         return Axis(even)
-    unit = _log_unit(values, is_whole) if may_be_log and low >= 0 else None
+    may_be_log = may_be_log and low >= 0
+    unit = _log_unit(values, is_whole, must_be_log=must_be_log) if may_be_log else None
     if unit is not None:
         return Axis(_log_edges(low, high, unit, is_whole), unit)
     inner_low, inner_high = np.quantile(values, [_TAIL, 1 - _TAIL]).tolist()
@@ -117,15 +119,17 @@ def _may_leave_out(
     return not (beyond > _CLUSTER_SHARE * sizes).any()
 
 
-def _log_unit(values: np.ndarray, is_whole: bool) -> float | None:
+def _log_unit(values: np.ndarray, is_whole: bool, *, must_be_log: bool) -> float | None:
     """Unit of a logarithmic axis; None if the values are not skewed enough."""
     spread = float(values.std())
-    if spread == 0 or float((((values - values.mean()) / spread) ** 3).mean()) <= _SKEWED:
+    skew = float((((values - values.mean()) / spread) ** 3).mean()) if spread > 0 else 0.0
+    if spread == 0 or (skew <= _SKEWED and not must_be_log):
         return None
     positive = values[values > 0]
     unit = 10.0 ** np.floor(np.log10(np.quantile(positive, 0.1)))
     unit = max(unit, 1.0) if is_whole else unit
-    return float(unit) if values.max() >= 10**_DECADES * unit else None
+    decades = 1.0 if must_be_log else _DECADES
+    return float(unit) if values.max() >= 10**decades * unit else None
 
 
 def _log_edges(low: float, high: float, unit: float, is_whole: bool) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,17 +62,19 @@ def choose_columns(
     position: np.ndarray,
     n_clusters: int,
     cuts: Mapping[str, Sequence[float]],
+    logarithmic: Collection[str] = (),
 ) -> PageColumns:
     """The columns of the model (`used`), and those that differ most between its clusters.
 
     `read` gives a column by its name, `position` is the cluster of each row, and `cuts` has the
-    thresholds of the model by column of numbers.
+    thresholds of the model by column of numbers. `logarithmic` are the columns that were clustered
+    on a logarithmic scale.
     """
     first = dict.fromkeys(used)
     kept: dict[str, Profile] = {}
     strength: dict[str, float] = {}
     for name in names:
-        profile = Profile(read(name), cuts.get(name, ()), position)
+        profile = Profile(read(name), cuts.get(name, ()), position, is_log=name in logarithmic)
         away = np.nan_to_num(profile.differences(position, n_clusters))
         strength[name] = float(np.abs(away).max(initial=0.0))
         kept[name] = profile
@@ -93,12 +95,21 @@ def cluster_facts(
     counts = [profile.counts(position, n_clusters) for profile in shown]
     means = [p.means(position, n_clusters) if p.is_number else None for p in shown]
     apart = [p.differences(position, n_clusters, m) for p, m in zip(shown, means)]
+    places = [
+        p.axis_means(position, n_clusters)[0] if p.is_number and p.axis.unit is not None else None
+        for p in shown
+    ]
+
+    def written(pair: Any, place: Any, c: int) -> list[Any]:
+        found = [short(pair[0][c], 8), short(pair[1][c], 8)]
+        return found if place is None else [*found, short(place[c], 8)]
+
     typical = _typical_rows(shown, position, n_clusters, n_typical) if n_typical else None
     return [
         {
             "rows": int(sizes[c]),
             "apart": [short(away[c], 3) for away in apart],
-            "means": [None if m is None else [short(m[0][c], 8), short(m[1][c], 8)] for m in means],
+            "means": [None if m is None else written(m, p, c) for m, p in zip(means, places)],
             "counts": [table[c] for table in counts],
             "typical": [] if typical is None else [_written_row(shown, r) for r in typical[c]],
         }

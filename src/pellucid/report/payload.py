@@ -53,7 +53,7 @@ def make_payload(
     labels = explanation.cluster_names_.tolist()
     n_clusters = len(labels)
     choice = subject.trees(trade_off)
-    columns = _columns(table, explanation, choice, n_clusters, page.is_private)
+    columns = _columns(table, explanation, choice, n_clusters, page)
     profiles = {p.column.name: p for p in columns.profiles}
     categories = [p.column for p in columns.profiles if isinstance(p.column, CategoryColumn)]
     values = {column.name: column.values for column in categories}
@@ -101,6 +101,7 @@ def make_payload(
         "stability": None
         if stability is None
         else _stability(stability, explanation, MIN_ROWS if page.is_private else 1),
+        "guarantee": _guarantee(fitted),
         **page.page_end(fitted, explanation.method_, table.names, table.read, table.n_rows),
     }
 
@@ -123,6 +124,16 @@ def _stability(stability: Any, explanation: Any, min_rows: int) -> dict[str, Any
     }
 
 
+def _guarantee(fitted: Any) -> dict[str, Any] | None:
+    """The proven bound on the cost, if there is one."""
+    found = getattr(fitted, "guarantee_", None)
+    if found is None:
+        return None
+    entry = {name: short(getattr(found, name)) for name in ("bound", "ratio")}
+    words = {"formula": found.formula, "comparedWith": found.compared_with, "source": found.source}
+    return {**entry, **words}
+
+
 def _model(explanation: Any) -> dict[str, Any] | None:
     """The model file as a dictionary; None if it cannot be written or is too long."""
     try:
@@ -133,15 +144,17 @@ def _model(explanation: Any) -> dict[str, Any] | None:
 
 
 def _columns(
-    table: Table, explanation: Any, choice: Choice, n_clusters: int, is_private: bool
+    table: Table, explanation: Any, choice: Choice, n_clusters: int, page: PageOptions
 ) -> PageColumns:
     own = choice.trees[choice.own]
     used: dict[str, None] = {}
     for candidate in [own, *choice.trees]:
         used.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
     cuts = table.cuts([c.tree for c in choice.trees], explanation.tree_columns_)
-    read = without_rows(table.read, table.asked_values) if is_private else table.read
-    return choose_columns(table.names, read, used, own.position, n_clusters, cuts)
+    read = without_rows(table.read, table.asked_values) if page.is_private else table.read
+    facts = page.notes.table
+    logarithmic = {c.name for c in facts.columns if c.scale == "log"} if facts else set()
+    return choose_columns(table.names, read, used, own.position, n_clusters, cuts, logarithmic)
 
 
 def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], int]:

@@ -15,12 +15,15 @@ from pellucid.tables.column_formats import ColumnFormat
 class Profile:
     """One column with the bin of every row and a description of the bins.
 
-    `cuts` are the thresholds on a column of numbers, `cluster` is the cluster of each row.
+    `cuts` are the thresholds on a column of numbers, `cluster` is the cluster of each row. `is_log`
+    says that the column was clustered on a logarithmic scale.
     """
 
     is_number: bool
     mean: float
     spread: float
+    axis_spread: float
+    """Standard deviation of the positions on the axis."""
     axis: Axis
     edges: np.ndarray
     n_bins: int
@@ -28,7 +31,12 @@ class Profile:
     """Bin of each row; -1 where a number is missing."""
 
     def __init__(
-        self, column: Column, cuts: Sequence[float] = (), cluster: np.ndarray | None = None
+        self,
+        column: Column,
+        cuts: Sequence[float] = (),
+        cluster: np.ndarray | None = None,
+        *,
+        is_log: bool = False,
     ) -> None:
         self.column = column
         self.is_number = isinstance(column, NumberColumn)
@@ -47,10 +55,20 @@ class Profile:
             there,
             is_whole=self._is_whole,
             may_be_log=self._format.kind in ("number", "integer"),
+            must_be_log=is_log,
             cuts=cuts,
             cluster=None if cluster is None else cluster[self._is_there],
         )
         self.edges = self.axis.edges
+        unit = self.axis.unit
+        # Differences are those of the positions on the axis, which is the scale of a skewed column.
+        positions = (
+            self._numbers if unit is None else np.log1p(np.maximum(self._numbers / unit, -0.9))
+        )
+        self._positions = positions
+        self.axis_spread = self.spread
+        if unit is not None:
+            self.axis_spread = float(positions[self._is_there].std())
         self.n_bins = len(self.edges) - 1
         found = np.searchsorted(self.edges[1:-1], self._numbers, side="right")
         # Many columns are kept side by side, so that bins should be small.
@@ -73,6 +91,7 @@ class Profile:
             "high": short(self._range[1], 10),
             "mean": short(self.mean),
             "spread": short(self.spread),
+            "axisSpread": None if self.axis.unit is None else short(self.axis_spread),
             "edges": [short(edge, 10) for edge in self.edges.tolist()],
             "unit": self.axis.unit,
             "beyond": [self.axis.n_below, self.axis.n_above],
@@ -100,17 +119,27 @@ class Profile:
 
     def means(self, cluster: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
         """Mean of the numbers of each cluster, and of all rows outside it; NaN if none."""
+        exact = self._without_rounding_error
+        inside, outside = self._means_of(self._numbers, self.mean, cluster, n_clusters)
+        return exact(inside), exact(outside)
+
+    def axis_means(self, cluster: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same of the positions on the axis, which is logarithmic for skewed columns."""
+        return self._means_of(self._positions, 0.0, cluster, n_clusters)
+
+    def _means_of(
+        self, numbers: np.ndarray, middle: float, cluster: np.ndarray, n_clusters: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         there = self._is_there
         groups = cluster if there.all() else cluster[there]
         # Centred, so that little is lost where the mean is large against the spread.
-        numbers = (self._numbers if there.all() else self._numbers[there]) - self.mean
+        numbers = (numbers if there.all() else numbers[there]) - middle
         sums = np.bincount(groups, weights=numbers, minlength=n_clusters)
         counts = np.bincount(groups, minlength=n_clusters)
         with np.errstate(invalid="ignore", divide="ignore"):
             inside = sums / counts
             outside = (sums.sum() - sums) / (counts.sum() - counts)
-        exact = self._without_rounding_error
-        return exact(inside + self.mean), exact(outside + self.mean)
+        return inside + middle, outside + middle
 
     def _without_rounding_error(self, means: np.ndarray) -> np.ndarray:
         """Exactly 0 where all values are 0."""
@@ -122,12 +151,15 @@ class Profile:
         """How far each cluster is from the rest.
 
         Mean less mean of the rest in standard deviations, as in
-        :func:`pellucid.plotting.profile.standardized_differences`. For categories, of the one
-        of which that is farthest. `means` are those of the numbers, where they are known.
+        :func:`pellucid.plotting.profile.standardized_differences`, on the scale of the axis. For
+        categories, of the one of which that is farthest. `means` are those of the numbers, where
+        they are known.
         """
         if self.is_number:
+            if self.axis.unit is not None:
+                means = self.axis_means(cluster, n_clusters)
             inside, outside = self.means(cluster, n_clusters) if means is None else means
-            return (inside - outside) / (self.spread or 1.0)
+            return (inside - outside) / (self.axis_spread or 1.0)
         table = np.array(self.counts(cluster, n_clusters), dtype=np.float64)
         sizes = table.sum(axis=1, keepdims=True)
         share = table.sum(axis=0) / max(table.sum(), 1.0)

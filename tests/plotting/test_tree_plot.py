@@ -297,3 +297,40 @@ def test_yes_is_on_the_left_for_numbers_and_categories():
     assert answers == {left: "no", right: "yes", low: "yes", high: "no"}
     assert places[right] < places[left]
     assert places[low] < places[high]
+
+
+def test_questions_contain_the_distribution_of_the_rows_that_reach_them(models):
+    from sklearn.datasets import load_wine
+
+    X = load_wine(as_frame=True).data
+    model = IMM(3, random_state=0).fit(X)
+    ax = plot_tree(model, X)
+    bars = [patch for patch in ax.patches if isinstance(patch, mpl.patches.Rectangle)]
+    # A histogram has the rows of its node: bars of a split, by colour, have its clusters.
+    tree, cluster = model.tree_, model.tree_.cluster[model.apply(X)]
+    colours = {mpl.colors.to_hex(bar.get_facecolor()) for bar in bars if bar.get_height()}
+    assert colours == {cluster_color(c).lower() for c in np.unique(cluster)}
+    root = _histograms_of(model, X)[0]
+    assert sum(counts.sum() for counts in root.counts.values()) == len(X)
+    below = tree.threshold[0] >= X.iloc[:, tree.feature[0]]
+    edges, threshold = root.positions, root.threshold
+    is_left = edges[1:] <= threshold + 1e-9
+    left = sum(counts[is_left].sum() for counts in root.counts.values())
+    assert abs(left - below.sum()) <= max(c.max() for c in root.counts.values())
+    assert {c: int(n.sum()) for c, n in root.counts.items()} == {
+        c: int((cluster == c).sum()) for c in np.unique(cluster).tolist()
+    }
+
+
+def _histograms_of(model, X):
+    from pellucid.plotting.tree import _read_histograms
+
+    return _read_histograms(model, X)
+
+
+def test_distributions_of_tables_with_categories():
+    table = pl.DataFrame({"kind": ["a", "a", "b", "b", "b", "a"], "size": [1, 2, 9, 8, 7, 1]})
+    import pellucid
+
+    found = pellucid.explain(table, k=2, verbose=False)
+    assert plot_tree(found.explanation, table).patches

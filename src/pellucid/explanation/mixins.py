@@ -75,6 +75,15 @@ def _returns(kind: str, what: str) -> Callable[[_Method], _Method]:
     return documented
 
 
+class RulesHtmlMixin:
+    """What notebooks show of a list of rules."""
+
+    def _repr_html_(self) -> str:
+        from pellucid.export.html import rules_to_html
+
+        return rules_to_html(self)  # type: ignore[arg-type]  # a sequence, beside this mixin
+
+
 class ReportMixin:
     """The report as a method of every fitted model."""
 
@@ -137,11 +146,13 @@ class PlotRegionsMixin:
 class PlotTreeMixin:
     """The plot of the tree as a method."""
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, X: Any = None, *, ax: Axes | None = None) -> Axes:
         """Draw the tree; the same as :func:`pellucid.plot_tree`.
 
         Parameters
         ----------
+        X : array-like, sparse matrix or data frame, optional
+            Rows whose distributions the questions contain.
         ax : matplotlib Axes, optional
             Default: those of a new figure.
 
@@ -155,7 +166,7 @@ class PlotTreeMixin:
         from pellucid.plotting import plot_tree
 
         check_is_fitted(self)
-        return plot_tree(self, ax=ax)
+        return plot_tree(self, X, ax=ax)
 
 
 class RegionExportMixin:

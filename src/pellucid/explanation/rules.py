@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.explanation.conditions import Condition, conditions_text, group_by_category
+from pellucid.explanation.mixins import RulesHtmlMixin
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import LEAF, ThresholdTree
@@ -158,7 +159,7 @@ class ClusterRule:
         )
 
 
-class RuleList(Sequence[Any]):
+class RuleList(RulesHtmlMixin, Sequence[Any]):
     """A sequence of rules, such as those of all clusters; prints as text.
 
     Parameters

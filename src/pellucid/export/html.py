@@ -5,6 +5,7 @@ The HTML of scikit-learn shows the parameters of an estimator, and it cannot be 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -12,7 +13,13 @@ import numpy as np
 
 from pellucid._utils.estimators import documented
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import NOT_EXPLAINED, ClusterRule, label_text, percent
+from pellucid.explanation.rules import (
+    NOT_EXPLAINED,
+    ClusterRule,
+    RowExplanation,
+    label_text,
+    percent,
+)
 from pellucid.export.flowcharts import export_text
 from pellucid.plotting.style import cluster_color, text_color
 from pellucid.tables.column_formats import PLAIN
@@ -20,6 +27,9 @@ from pellucid.tables.encoding import ColumnNames
 
 _MOST_RULES = 6
 """Rules per cluster that are visible without unfolding."""
+
+_MOST_ROWS = 30
+"""Rows of data whose explanations are shown."""
 
 _STYLE = """<style>
 .pellucid { font: 13px/1.5 system-ui, sans-serif; max-width: 62em; color: inherit; }
@@ -74,20 +84,49 @@ def to_html(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     True
     """
     explanation = Explanation.of(model, feature_names=feature_names)
-    rows = "\n".join(_row(i, rule) for i, rule in enumerate(explanation.rules_))
     return f"""<div class="pellucid">
 {_STYLE}
 <div class="pellucid-head">{_head(model, explanation)}</div>
-<table>
+{_table(explanation.rules_)}
+{_fills(explanation)}<details><summary>the tree</summary>\
+<pre>{escape(export_text(explanation))}</pre></details>
+</div>"""
+
+
+def rules_to_html(rules: Sequence[Any]) -> str:
+    """Rules of clusters or explanations of rows as a table, any others as text."""
+    if rules and all(isinstance(rule, ClusterRule) for rule in rules):
+        content = _table(rules)
+    elif rules and all(isinstance(rule, RowExplanation) for rule in rules):
+        content = _row_table(rules)
+    else:
+        content = f"<pre>{escape(str(rules))}</pre>"
+    return f'<div class="pellucid">\n{_STYLE}\n{content}\n</div>'
+
+
+def _row_table(rows: Sequence[RowExplanation]) -> str:
+    """The rule of each row; of many rows, the first."""
+    lines = []
+    for each in rows[:_MOST_ROWS]:
+        rule = "" if each.rule is None else each.rule.text
+        words = escape("; ".join([rule, *each.notes] if rule else each.notes))
+        cells = (str(each.row), escape(label_text(each.cluster)), words)
+        lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    further = len(rows) - len(lines)
+    note = f"<p>and {_count(further, 'further row')}</p>" if further > 0 else ""
+    head = "<tr><th>row</th><th>cluster</th><th>because</th></tr>"
+    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{''.join(lines)}\n</tbody>\n</table>{note}"
+
+
+def _table(rules: Sequence[ClusterRule]) -> str:
+    rows = "\n".join(_row(i, rule) for i, rule in enumerate(rules))
+    return f"""<table>
 <thead><tr><th>cluster</th><th>rule</th><th class="pellucid-number">rows</th>\
 <th class="pellucid-number">share</th><th class="pellucid-number">pure</th></tr></thead>
 <tbody>
 {rows}
 </tbody>
-</table>
-{_fills(explanation)}<details><summary>the tree</summary>\
-<pre>{escape(export_text(explanation))}</pre></details>
-</div>"""
+</table>"""
 
 
 def _head(model: Any, explanation: Explanation) -> str:

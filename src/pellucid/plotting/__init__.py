@@ -9,7 +9,13 @@ from pellucid._utils.imports import lazy_attributes
 if TYPE_CHECKING:
     from pellucid.plotting.partition import plot_partition
     from pellucid.plotting.profile import plot_profile
-    from pellucid.plotting.regions import plot_calibration, plot_level, plot_row, plot_score_map
+    from pellucid.plotting.regions import (
+        plot_calibration,
+        plot_level,
+        plot_levels,
+        plot_row,
+        plot_score_map,
+    )
     from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
     from pellucid.plotting.tree import plot_tree
     from pellucid.plotting.xclusters import plot_search, plot_trends
@@ -18,6 +24,7 @@ __all__ = [
     "plot_calibration",
     "plot_comparison",
     "plot_level",
+    "plot_levels",
     "plot_partition",
     "plot_profile",
     "plot_row",
@@ -36,7 +43,7 @@ if not TYPE_CHECKING:
         {
             "partition": "plot_partition",
             "profile": "plot_profile",
-            "regions": "plot_calibration plot_level plot_row plot_score_map",
+            "regions": "plot_calibration plot_level plot_levels plot_row plot_score_map",
             "trade_off": "plot_comparison plot_trade_off",
             "tree": "plot_tree",
             "xclusters": "plot_search plot_trends",

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid._utils.estimators import documented
 from pellucid.explanation.rules import names_of_columns
-from pellucid.plotting.style import cluster_color, new_axes
+from pellucid.plotting.style import cluster_color, differences_map, new_axes
 from pellucid.tables.encoding import ColumnNames
 from pellucid.tables.validation import read_X
 
@@ -122,7 +122,7 @@ def _draw_table(
         longest = max(len(str(names[j])) for j in order)
         ax = new_axes(1.6 + 0.09 * longest + 0.75 * len(clusters), 1.3 + 0.34 * len(order))
     shown = differences[:, order].T
-    image = ax.imshow(shown, cmap="PuOr_r", vmin=-_LARGEST, vmax=_LARGEST, aspect="auto")
+    image = ax.imshow(shown, cmap=differences_map(), vmin=-_LARGEST, vmax=_LARGEST, aspect="auto")
     for (i, j), value in np.ndenumerate(shown):
         if not np.isnan(value):
             color = "white" if abs(value) > 0.7 * _LARGEST else "#222222"

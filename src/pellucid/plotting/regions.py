@@ -76,8 +76,21 @@ def plot_level(
     return ax
 
 
+@documented
 def plot_levels(model: Any, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
-    """Draw the first levels of a fitted EOP model side by side; see `plot_level`."""
+    """Draw the first levels of a fitted EOP model side by side, in one figure; see `plot_level`.
+
+    Parameters
+    ----------
+    {level_rows}
+    n_levels : int, default=4
+        Maximum number of levels.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+        One per level.
+    """
     import matplotlib.pyplot as plt
     from sklearn.utils.validation import check_is_fitted
 

@@ -6,7 +6,7 @@ import colorsys
 import math
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pellucid.explanation.rules import percent
 
@@ -104,6 +104,13 @@ def leaf_figures(rule: Rule) -> list[str]:
     rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'}"
     purity = [] if math.isnan(rule.purity) else [f"{percent(rule.purity)} pure"]
     return [rows, percent(rule.share), *purity]
+
+
+def differences_map() -> Any:
+    """Colours of differences: orange for lower, blue for higher, as in the report."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("differences", ["#B25E00", "#F7F7F7", "#00598C"])
 
 
 def new_axes(width: float, height: float) -> Axes:

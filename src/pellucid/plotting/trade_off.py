@@ -66,6 +66,8 @@ def plot_trade_off(
     points = sorted((getattr(p, measure), p.npc, p.penalty) for p in path)
     x, y = [p[0] for p in points], [p[1] for p in points]
     names = [f"depth penalty {p[2]:.3g}" for p in points]
+    if len(points) == 1:
+        ax.set_title("only one tree: there is no trade-off", loc="left", fontsize=9)
     ax.plot(x, y, "-o", color=cluster_color(0), markersize=6, linewidth=1.5, clip_on=False)
     _write_names(ax, x, y, names, curve=range(len(x)), all_of_them=False)
     return ax

@@ -6,13 +6,15 @@ Graphviz is a program that must be installed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid._utils.estimators import documented
+from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import Rule, label_text, leaf_rules, names_of_columns
+from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.plotting.style import (
     LINE_HEIGHT,
     cluster_color,
@@ -24,6 +26,7 @@ from pellucid.plotting.style import (
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
+from pellucid.tree.predictor import column_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +47,9 @@ _WIDEST_TITLE = 12.0
 # Boxes at one depth are at least 2 columns apart if both are inner nodes, and 1.5 if one is a leaf.
 _QUESTION_COLUMNS = 1.8
 
+# Height of a histogram, and the smallest width of its box.
+_HISTOGRAM, _HISTOGRAM_BOX = 2.6, 8.5
+
 _MANY_LEAVES = 10
 # Sizes to try in given axes, in points; in axes of a sensible size the last is never needed.
 _FONTS = tuple(12.0 * 0.97**i for i in range(120))
@@ -54,16 +60,23 @@ _LARGEST_SIDE = 200 * 72.0
 
 @documented
 def plot_tree(
-    model: Any, *, feature_names: ColumnNames | None = None, ax: Axes | None = None
+    model: Any,
+    X: Any = None,
+    *,
+    feature_names: ColumnNames | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the tree of a fitted estimator, or a tree, with matplotlib.
 
     A row goes left if the answer is yes, and right if it is no. The width of a line is the share
-    of the rows that follow it; a leaf has the colour of its cluster.
+    of the rows that follow it; a leaf has the colour of its cluster. With rows, each question has
+    the distribution of its column in the rows that reach it, coloured by cluster.
 
     Parameters
     ----------
     {model}
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+        Rows whose distributions the questions contain, such as those of the fit.
     {feature_names}
     ax : matplotlib Axes, optional
         Where to draw; the font is made as small as the space needs. When left out, a new
@@ -79,9 +92,12 @@ def plot_tree(
     >>> from sklearn.datasets import load_iris
     >>> from pellucid import IMM
     >>> from pellucid.plotting import plot_tree
-    >>> ax = plot_tree(IMM(3, random_state=0).fit(load_iris().data))
+    >>> X = load_iris().data
+    >>> ax = plot_tree(IMM(3, random_state=0).fit(X), X)
     """
     picture = _read_picture(model, feature_names)
+    if X is not None:
+        picture = replace(picture, histograms=_read_histograms(model, X))
     if ax is None:
         layout, font = _layout_freely(picture)
         ax = _new_axes(layout, font)
@@ -91,6 +107,18 @@ def plot_tree(
     ax.set_ylim(layout.height, 0)
     _draw(ax, picture, layout, font)
     return ax
+
+
+@dataclass(frozen=True)
+class QuestionHistogram:
+    """The distribution of a column in the rows that reach a question."""
+
+    positions: np.ndarray
+    """Edges of the bins, from 0 to 1."""
+    counts: dict[int, np.ndarray]
+    """Rows by bin, by cluster."""
+    threshold: float
+    """Place of the threshold, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +135,8 @@ class Picture:
     figures: dict[int, list[str]]
     """By leaf: the figures below the title, in lines."""
     leaf_width: float
+    histograms: dict[int, QuestionHistogram] = field(default_factory=dict)
+    """By inner node: the rows that reach it."""
 
     @property
     def column(self) -> float:
@@ -162,6 +192,31 @@ def _read_picture(model: Any, feature_names: ColumnNames | None) -> Picture:
     return Picture(tree, questions, answers, titles, figures, max(widths) + 2 * _PAD)
 
 
+def _read_histograms(model: Any, X: Any) -> dict[int, QuestionHistogram]:
+    """The distributions at all questions that any row reaches."""
+    columns = Explanation.of(model).input_columns
+    numbers, tree = columns.read_complete(X), columns.tree
+    cluster = tree.cluster[tree.apply(numbers)]
+    found = {}
+    for node, rows in tree.rows_by_node(numbers):
+        if tree.is_leaf[node] or not len(rows):
+            continue
+        values = column_values(numbers, int(tree.feature[node]), rows)
+        threshold, here = float(tree.threshold[node]), cluster[rows]
+        is_whole = bool((values == np.floor(values)).all())
+        axis = choose_axis(values, is_whole=is_whole, cuts=[threshold], cluster=here)
+        bins = np.searchsorted(axis.edges[1:-1], values, side="right")
+        n_bins = len(axis.edges) - 1
+        groups = np.unique(here).tolist()
+        counts = {c: np.bincount(bins[here == c], minlength=n_bins) for c in groups}
+        places = np.append(axis.edges, threshold)
+        if axis.unit is not None:
+            places = np.log1p(np.maximum(places / axis.unit, -0.9))
+        places = (places - places[0]) / (places[-2] - places[0])
+        found[node] = QuestionHistogram(places[:-1], counts, float(np.clip(places[-1], 0, 1)))
+    return found
+
+
 def _figures(rule: Rule, narrow: bool) -> list[str]:
     rows, share, *purity = leaf_figures(rule)
     return [rows, share, *purity] if narrow else [f"{rows} ({share})", *purity]
@@ -178,7 +233,10 @@ def _layout(picture: Picture, column: float, height: float | None = None) -> Lay
 
     width = _QUESTION_COLUMNS * column - 2 * _PAD
     questions = {n: wrap(name, width, tail=tail) for n, (name, tail) in picture.questions.items()}
-    box_height = {node: _box_height(lines) for node, lines in questions.items()}
+    box_height = {
+        node: _box_height(lines) + (_HISTOGRAM if node in picture.histograms else 0)
+        for node, lines in questions.items()
+    }
     leaf_height = max(_box_height(picture.titles[n] + picture.figures[n]) for n in picture.titles)
     box_height.update(dict.fromkeys(picture.titles, leaf_height))
 
@@ -264,8 +322,13 @@ def _draw(ax: Axes, picture: Picture, layout: Layout, font: float) -> None:
         _draw_edge(ax, picture, layout, font, node, int(tree.children_right[node]), right)
     for node, lines in layout.questions.items():
         width = max(map(width_of, lines)) + 2 * _PAD
+        histogram = picture.histograms.get(node)
+        width = width if histogram is None else max(width, _HISTOGRAM_BOX)
         _draw_box(ax, layout, node, width, facecolor=_PAPER, edgecolor=_LINE, linewidth=font / 10)
-        middle = layout.top[node] + layout.box_height[node] / 2
+        middle = layout.top[node] + (_box_height(lines) / 2)
+        if histogram is not None:
+            bottom = layout.top[node] + layout.box_height[node] - _PAD
+            _draw_histogram(ax, histogram, layout.x[node], bottom, width - 2 * _PAD, font)
         _write(ax, layout.x[node], middle, lines, font, color=_INK, gid=f"split-{node}")
     for leaf, title in picture.titles.items():
         color = cluster_color(int(tree.cluster[leaf]))
@@ -276,6 +339,34 @@ def _draw(ax: Axes, picture: Picture, layout: Layout, font: float) -> None:
         x, y = layout.x[leaf], layout.top[leaf] + spare / 2 + _LOWER
         _write(ax, x, y, title, font, weight="bold", **style)
         _write(ax, x, y + LINE_HEIGHT * len(title), figures, font, **style)
+
+
+def _draw_histogram(
+    ax: Axes, histogram: QuestionHistogram, middle: float, bottom: float, width: float, font: float
+) -> None:
+    """Stacked bars above `bottom`, with a line at the threshold; heights grow upwards."""
+    left = middle - width / 2
+    edges = left + width * histogram.positions
+    # Bins of integers on a logarithmic axis differ in width.
+    total = np.sum(list(histogram.counts.values()), axis=0) / np.diff(edges)
+    scale = (_HISTOGRAM - 0.3) / total.max()
+    base = np.zeros(len(edges) - 1)
+    for cluster, counts in histogram.counts.items():
+        height = scale * counts / np.diff(edges)
+        ax.bar(
+            edges[:-1],
+            -height,
+            np.diff(edges),
+            bottom - base,
+            align="edge",
+            color=cluster_color(cluster),
+            zorder=3,
+        )
+        base += height
+    at = left + width * histogram.threshold
+    style: dict[str, Any] = {"color": _INK, "linewidth": font / 10, "zorder": 4}
+    ax.plot([left, left + width], [bottom, bottom], **{**style, "color": _LINE})
+    ax.plot([at, at], [bottom, bottom - _HISTOGRAM], linestyle=(0, (3, 2)), **style)
 
 
 def _draw_box(ax: Axes, layout: Layout, node: int, width: float, **style: Any) -> None:

@@ -85,6 +85,14 @@ _PARTS = {
         The axes of the plot.""",
 }
 
+
+def store_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Set the parameters of an estimator: `given` are the ``locals()`` of its `__init__`."""
+    for name, value in given.items():
+        if name != "self":
+            setattr(estimator, name, value)
+
+
 _DATA: WeakKeyDictionary[Any, dict[str, ref]] = WeakKeyDictionary()
 """Weak references to the data of fits, by model.
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._utils.estimators import Noise
+from pellucid._utils.estimators import Noise, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.baselines._unsupervised import FoundSplit, UniqueRows, UnsupervisedTree
@@ -217,6 +217,9 @@ class CLTree(UnsupervisedTree):
         "min_y": [Interval(Real, 0, 1, closed="both")],
         "min_rd": [Interval(Real, 0, 1, closed="both")],
     }
+    min_split: int
+    min_y: float
+    min_rd: float
 
     def __init__(
         self,
@@ -232,18 +235,7 @@ class CLTree(UnsupervisedTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.min_split = min_split
-        self.min_y = min_y
-        self.min_rd = min_rd
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            noise=noise,
-            threshold_style=threshold_style,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _grow_regions(self, rows: UniqueRows, progress: Progress) -> Region:
         """The tree before pruning."""

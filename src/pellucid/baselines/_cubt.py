@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._utils.estimators import Noise
+from pellucid._utils.estimators import Noise, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.baselines._unsupervised import FoundSplit, UniqueRows, UnsupervisedTree
@@ -113,6 +113,12 @@ class CUBT(UnsupervisedTree):
         "nearest_share": [Interval(Real, 0, 1, closed="right")],
         "join": [StrOptions({"deviance", "dissimilarity"})],
     }
+    n_leaves: int | None
+    min_size: int
+    min_deviance: float
+    min_distance: float
+    nearest_share: float
+    join: Literal["deviance", "dissimilarity"]
 
     def __init__(
         self,
@@ -131,21 +137,7 @@ class CUBT(UnsupervisedTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_leaves = n_leaves
-        self.min_size = min_size
-        self.min_deviance = min_deviance
-        self.min_distance = min_distance
-        self.nearest_share = nearest_share
-        self.join = join
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            noise=noise,
-            threshold_style=threshold_style,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _find_tree(
         self, rows: UniqueRows, progress: Progress

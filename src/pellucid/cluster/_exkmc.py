@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
@@ -85,6 +85,8 @@ class ExKMC(BaseReferenceTree):
         "base": [StrOptions({"imm"}), BaseThresholdTree, ThresholdTree, None],
     }
     surrogate_costs_: np.ndarray
+    n_leaves: int | None
+    base: Any
 
     def __init__(
         self,
@@ -101,19 +103,7 @@ class ExKMC(BaseReferenceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_leaves = n_leaves
-        self.base = base
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _max_leaves(self, n_clusters):
         return 2 * n_clusters if self.n_leaves is None else self.n_leaves

@@ -11,7 +11,7 @@ import numpy as np
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
 from pellucid._core.growers.penalty_path import PenaltyPath
-from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
@@ -76,6 +76,8 @@ class ExShallow(BaseReferenceTree):
         "depth_penalty": [Interval(Real, 0, None, closed="left")],
         "search": SEARCH,
     }
+    depth_penalty: float
+    search: Search
 
     def __init__(
         self,
@@ -92,19 +94,7 @@ class ExShallow(BaseReferenceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.depth_penalty = depth_penalty
-        self.search = search
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _grow(self, problem, progress):
         criterion = problem.criterion(InducedCost, self.depth_penalty)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.penalty_path import PenaltyPath
-from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
@@ -118,6 +118,9 @@ class ExShallowSearch(BaseReferenceTree):
     reached_: bool
     path_: TradeOff
     n_fits_: int
+    goal_cost: Any
+    goal_size: Any
+    max_fits: int
 
     def __init__(
         self,
@@ -135,20 +138,7 @@ class ExShallowSearch(BaseReferenceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.goal_cost = goal_cost
-        self.goal_size = goal_size
-        self.max_fits = max_fits
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _grow(self, problem, progress):
         goals = self._find_goals(problem)

@@ -9,7 +9,7 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import BalancedMistakes, Mistakes
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
@@ -227,6 +227,8 @@ class BSIMM(BaseReferenceTree):
         "beam_width": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
     }
+    beam_width: int
+    n_candidates: int
 
     def __init__(
         self,
@@ -243,19 +245,7 @@ class BSIMM(BaseReferenceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.beam_width = beam_width
-        self.n_candidates = n_candidates
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
         search = BeamSearch(self.beam_width, self.n_candidates)

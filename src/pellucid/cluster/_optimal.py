@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._utils.estimators import Noise, Polish
+from pellucid._utils.estimators import Noise, Polish, store_parameters
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import PolishableTree
@@ -85,6 +85,8 @@ class OptimalTree(PolishableTree):
     lower_bound_: float
     optimal_: bool
     gap_: float
+    criterion: Literal["mistakes", "surrogate"]
+    time_limit: float | None
 
     def __init__(
         self,
@@ -100,18 +102,7 @@ class OptimalTree(PolishableTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.criterion = criterion
-        self.time_limit = time_limit
-        self.polish = polish
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            noise=noise,
-            threshold_style=threshold_style,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _grow(self, problem, progress):
         # Imported here, because the module compiles loops on import.

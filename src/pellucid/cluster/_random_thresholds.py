@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from pellucid._core.criteria.random_cuts import DrawnCuts, Trees, draw_cuts
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers.growing_tree import grow_greedily
-from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
@@ -98,6 +98,8 @@ class RandomThresholds(BaseReferenceTree):
         "n_draws": [Interval(Integral, 1, None, closed="left")],
     }
     draw_costs_: np.ndarray
+    method: Literal["makarychev-shan", "gamlath"]
+    n_draws: int
 
     def __init__(
         self,
@@ -114,19 +116,7 @@ class RandomThresholds(BaseReferenceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.method = method
-        self.n_draws = n_draws
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _grow(self, problem, progress):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

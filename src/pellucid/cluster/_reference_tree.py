@@ -15,7 +15,7 @@ from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import polish_tree
 from pellucid._core.refine.tuning import ROUNDS
-from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._base import BaseThresholdTree
@@ -65,36 +65,11 @@ class PolishableTree(BaseThresholdTree):
 class BaseReferenceTree(PolishableTree):
     """Base of the estimators that approximate a reference under either objective."""
 
-    polish: Polish
     _parameter_constraints: dict[Any, Any] = {
         **PolishableTree._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],
     }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            noise=noise,
-            threshold_style=threshold_style,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.objective = objective
-        self.polish = polish
+    objective: Objective
 
     _has_beam_on_scan = False
     """Whether beam search is possible on a scan."""
@@ -121,6 +96,7 @@ class BaseSearchTree(BaseReferenceTree):
         "search": SEARCH,
     }
     _criterion: type[MemoryCriterion[Any]]
+    search: Search
 
     def __init__(
         self,
@@ -136,18 +112,7 @@ class BaseSearchTree(BaseReferenceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.search = search
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
         criterion = problem.criterion(self._criterion)
@@ -161,6 +126,7 @@ class BaseLeafwiseTree(BaseReferenceTree):
         **BaseReferenceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
     }
+    n_leaves: int | None
 
     def __init__(
         self,
@@ -176,18 +142,7 @@ class BaseLeafwiseTree(BaseReferenceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_leaves = n_leaves
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _max_leaves(self, n_clusters):
         return n_clusters if self.n_leaves is None else self.n_leaves

@@ -11,7 +11,7 @@ from pellucid._core.criteria.neighbor_cut import NeighborCut
 from pellucid._core.criteria.sums import NormalizedCut, SumCriterion
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.growing_tree import FitSummary
-from pellucid._utils.estimators import Noise, Objective, Polish
+from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._base import memory_problem
@@ -100,6 +100,8 @@ class SpEx(BaseLeafwiseTree):
         "graph": [StrOptions({"labels", "neighbors"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     }
+    graph: Literal["labels", "neighbors"]
+    n_neighbors: int
 
     def __init__(
         self,
@@ -117,20 +119,7 @@ class SpEx(BaseLeafwiseTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.graph = graph
-        self.n_neighbors = n_neighbors
-        super().__init__(
-            n_clusters,
-            n_leaves=n_leaves,
-            reference=reference,
-            objective=objective,
-            noise=noise,
-            threshold_style=threshold_style,
-            polish=polish,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     @property
     def _has_reference(self) -> bool:

@@ -16,7 +16,7 @@ from pellucid._core.batches.batch import Batch, Encoder, RawBatch, WeightUnits
 from pellucid._core.batches.column_loops import moments_of_groups, moments_of_some
 from pellucid._core.batches.induced_cost import BatchInducedCost
 from pellucid._core.batches.mistakes import BatchBalancedMistakes, BatchMistakes
-from pellucid._core.batches.partitions import BatchBins, BatchProblem, Partitions
+from pellucid._core.batches.partitions import BatchBins, BatchProblem, Partitions, Task
 from pellucid._core.batches.routing import Routing
 from pellucid._core.batches.sums import BatchSumCriterion, BatchSurrogateCost
 from pellucid._core.batches.tasks import CountTask
@@ -53,7 +53,7 @@ _N_BINS = 256
 
 
 @dataclass(frozen=True)
-class WeightTask:
+class WeightTask(Task):
     """What decides how weights become integers."""
 
     def __call__(self, raw: RawBatch) -> tuple[bool, bool, float, float]:
@@ -70,16 +70,12 @@ class WeightTask:
 
 
 @dataclass(frozen=True)
-class ExactWeightTask:
+class ExactWeightTask(Task):
     """The exact sum of the weights."""
 
     def __call__(self, raw: RawBatch) -> Fraction:
         """Sum of one batch."""
         return sum(map(Fraction, np.asarray(raw.weight).tolist()), Fraction(0))
-
-    def merge(self, first: Fraction, second: Fraction) -> Fraction:
-        """Sum of two batches."""
-        return first + second
 
 
 def find_weight_units(partitions: Partitions, weight: str | None) -> WeightUnits:
@@ -114,7 +110,7 @@ class FirstSums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FirstTask:
+class FirstTask(Task):
     """The first pass over the encoded batches."""
 
     centers: np.ndarray
@@ -163,7 +159,7 @@ def make_problem(
 
 
 @dataclass(frozen=True)
-class MomentTask:
+class MomentTask(Task):
     """Moments of the rows that are not in the leaf where most rows of their center are.
 
     `home` is that leaf, by center; -1 if there is none. `origins`, (n_nodes, n_features), are
@@ -188,12 +184,6 @@ class MomentTask:
             groups=(batch.labels_of(rows), leaf[rows].astype(np.int32)),
             origins=(self.centers, self.origins),
         )
-
-    def merge(
-        self, first: tuple[Any, ...], second: tuple[Any, ...]
-    ) -> tuple[GroupMoments, GroupMoments]:
-        """Those of two batches."""
-        return first[0].plus(second[0]), first[1].plus(second[1])
 
 
 def _leaf_moments(
@@ -334,7 +324,7 @@ class RowStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RowStatisticsTask:
+class RowStatisticsTask(Task):
     """What has to be known before sums are exact."""
 
     def __call__(self, batch: Batch) -> RowStatistics:
@@ -352,7 +342,7 @@ class RowStatisticsTask:
 
 
 @dataclass(frozen=True)
-class TreeSumsTask:
+class TreeSumsTask(Task):
     """Exact sums of the rows by leaf, for several trees."""
 
     trees: Sequence[ThresholdTree]
@@ -370,10 +360,6 @@ class TreeSumsTask:
             units = units.astype(np.int64).reshape(n, k)
             found.append((units, GroupSums.of(X, leaf, batch.weights.values, n, self.terms)))
         return found
-
-    def merge(self, first: list[Any], second: list[Any]) -> list[tuple[np.ndarray, GroupSums]]:
-        """Those of two batches."""
-        return [(a[0] + b[0], a[1].merge(b[1])) for a, b in zip(first, second)]
 
 
 class TreeValue(NamedTuple):

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from pellucid._core.batches.batch import RawBatch
 from pellucid._core.batches.column_loops import nearest_centers
-from pellucid._core.batches.partitions import Partitions
+from pellucid._core.batches.partitions import Partitions, Task
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
@@ -130,7 +130,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class ColumnStatisticsTask:
+class ColumnStatisticsTask(Task):
     """All labels of the label column, if there is one, and what `Terms.of` needs.
 
     That is the largest absolute value of every column in rows that have a weight, and the weights.
@@ -154,7 +154,7 @@ class ColumnStatisticsTask:
 
 
 @dataclass(frozen=True)
-class GroupSumsTask:
+class GroupSumsTask(Task):
     """Sums of the values of every cluster."""
 
     find_labels: Any
@@ -166,10 +166,6 @@ class GroupSumsTask:
         weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
         labels = np.where(weight > 0, self.find_labels(raw), -1)
         return GroupSums.of(raw.X, labels, weight, self.n_clusters, self.terms)
-
-    def merge(self, first: GroupSums, second: GroupSums) -> GroupSums:
-        """Sums of two batches."""
-        return first.merge(second)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._core.batches.batch import Batch, RawBatch
-from pellucid._core.batches.partitions import BatchProblem
+from pellucid._core.batches.partitions import BatchProblem, Task
 from pellucid._utils.arrays import mixed
 from pellucid.scale.references import Checked, as_labels, require_domain
 
@@ -67,7 +67,7 @@ class RowSample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ValueSampleTask:
+class ValueSampleTask(Task):
     """The different rows of least hash; larger ones than `highest` are not looked at."""
 
     n_rows: int
@@ -116,7 +116,7 @@ class GatheredRows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GatherTask:
+class GatherTask(Task):
     """All rows, unless they are more than a limit."""
 
     limit: int

@@ -66,7 +66,7 @@ class SparkSource(Source):
 
 
 @dataclass(frozen=True)
-class SampleTask:
+class SampleTask(Task):
     """Some rows of every partition."""
 
     columns: list[str]

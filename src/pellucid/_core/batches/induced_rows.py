@@ -345,10 +345,6 @@ class MarginTask(ExactTask):
         )
         return rows[:n]
 
-    def merge(self, first: LevelMargins, second: LevelMargins) -> LevelMargins:
-        passive = {n: sums.plus(second.passive[n]) for n, sums in first.passive.items()}
-        return LevelMargins(first.active.plus(second.active), passive)
-
 
 class ExcessRequest(NamedTuple):
     """A column of a node whose induced costs are wanted.
@@ -481,9 +477,3 @@ class InducedCostTask(ExactTask):
             by_gap=found.by_gap,
             by_bin=found.by_bin,
         )
-
-    def merge(self, first: list[Any], second: list[Any]) -> list[Any]:
-        return [
-            ExcessSums(*(x + y for x, y in zip(a, b))) if isinstance(a, ExcessSums) else a.merge(b)
-            for a, b in zip(first, second)
-        ]

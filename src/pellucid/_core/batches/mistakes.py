@@ -149,9 +149,6 @@ class OverlapHistogramTask(ExactTask):
             hist_dense(features, batch.codes, rows, group, batch.weights.units_of(rows), out)
         return found
 
-    def merge(self, first: dict[Any, Any], second: dict[Any, Any]) -> dict[int, np.ndarray]:
-        return {number: first[number] + second[number] for number in first}
-
 
 class BatchMistakes(BatchCriterion[None]):
     """Best splits by mistakes; see `pellucid._core.criteria.mistakes`."""

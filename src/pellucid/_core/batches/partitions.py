@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import islice
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,19 @@ _STEP = 10
 """Percent between two reports."""
 
 
-class Task(Protocol):
+def merged(first: Any, second: Any) -> Any:
+    """The sum of two results: part by part if they are tuples, lists or dictionaries."""
+    if hasattr(first, "merge"):
+        return first.merge(second)
+    if isinstance(first, dict):
+        return {key: merged(part, second[key]) for key, part in first.items()}
+    if isinstance(first, (tuple, list)):
+        parts = map(merged, first, second)
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    return first + second
+
+
+class Task:
     """A step of the search. It is small, can be pickled, and holds all that it needs.
 
     The merged result must not depend on the order of the batches, except for rounding errors.
@@ -32,12 +44,14 @@ class Task(Protocol):
 
     def __call__(self, batch: Any, /) -> Any:
         """The result of one batch."""
+        raise NotImplementedError
 
     def merge(self, first: Any, second: Any) -> Any:
-        """The result of two batches together."""
+        """The result of two batches together: their sum, unless overridden."""
+        return merged(first, second)
 
 
-class ExactTask:
+class ExactTask(Task):
     """A task whose results are integers or extremes: in any order, they merge to the same bits.
 
     A subclass defines `__call__`, or `over` if it works on several batches together.
@@ -46,10 +60,6 @@ class ExactTask:
     def __call__(self, batch: Any) -> Any:
         """The result of one batch."""
         return self.over([batch])
-
-    def merge(self, first: Any, second: Any) -> Any:
-        """The result of two batches together: their sum, unless overridden."""
-        return first + second
 
     def over(self, batches: Iterable[Any]) -> Any:
         """The result of one or several batches together."""
@@ -78,7 +88,7 @@ class Partitions(ABC):
 
 
 @dataclass(frozen=True)
-class MappedTask:
+class MappedTask(Task):
     """A task over what a function makes of each batch."""
 
     task: Task
@@ -221,7 +231,7 @@ class ReportedPartitions(Partitions):
         self._partitions.close()
 
 
-class _CountedTask:
+class _CountedTask(Task):
     """A task that counts the rows it has seen, and reports every ten percent of `n_rows`."""
 
     def __init__(self, task: Task, n_rows: int, report: Callable[[int], None]) -> None:

@@ -115,9 +115,6 @@ class NodeSumsTask(ExactTask):
                 totals[node] += terms.sum(axis=0)
         return {node: NodeSums(totals[node], by_bin[node]) for node in self.nodes}
 
-    def merge(self, first: dict[int, NodeSums], second: dict[int, NodeSums]) -> dict[int, NodeSums]:
-        return {n: NodeSums(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
-
 
 @dataclass
 class NodeState:

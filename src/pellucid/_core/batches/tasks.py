@@ -136,9 +136,6 @@ class PartSumsTask(ExactTask):
             for request in self.requests
         ]
 
-    def merge(self, first: list[PartSums], second: list[PartSums]) -> list[PartSums]:
-        return [a.merge(b) for a, b in zip(first, second)]
-
 
 class SideRequest(NamedTuple):
     """A threshold of a node, whose neighbouring values are wanted."""

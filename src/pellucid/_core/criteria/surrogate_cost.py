@@ -41,9 +41,7 @@ from pellucid._core.criteria.sums import ColumnScan, SumFormula
 from pellucid._core.criteria.surrogate_search import (
     BinLayout,
     DenseHistogram,
-    InheritedHistogram,
     RowLosses,
-    SparseHistogram,
     SparseHistograms,
     best_split_of_few,
     scan_sums,
@@ -73,14 +71,11 @@ class SurrogateState:
     """What is stored about a node.
 
     The bounds are computed when they are first needed. `start_cluster` is the cluster of the leaf
-    in the start tree, a guess for the center with the least cost. Histograms are those of sparse
-    data.
+    in the start tree, a guess for the center with the least cost.
     """
 
     center_bounds: CenterBounds | None = None
     start_cluster: int | None = None
-    histogram: SparseHistogram | None = None
-    inherited_histogram: InheritedHistogram | None = None
 
 
 class SurrogateCost(MemoryCriterion[SurrogateState]):
@@ -108,17 +103,13 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
     def child_states(
         self, node: Node, left: NodeRows, right: NodeRows
     ) -> tuple[SurrogateState, SurrogateState]:
-        """Both children have their bounds, and the larger one inherits the parent's histogram."""
+        """Both children have their bounds."""
         rows, states = (left.active, right.active), (SurrogateState(), SurrogateState())
         small = int(len(rows[1]) < len(rows[0]))
         bounds = self._home_bounds(node)
         smaller = self._compute_bounds(rows[small], bounds.home)
         states[small].center_bounds = smaller
         states[1 - small].center_bounds = bounds.subtract(smaller)
-        if node.state.histogram is not None:
-            inherited = InheritedHistogram(node.state.histogram, rows[small])
-            states[1 - small].inherited_histogram = inherited
-            node.state.histogram = None  # the child overwrites it
         return states
 
     def cost(self, node: Node) -> int:
@@ -157,32 +148,18 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
         on blobs; only the largest took up to 25% longer.
         """
         bounds = self._home_bounds(node)
-        likely = bounds.centers(-(-bounds.max_gain // 2))
-        inherited, n = node.state.inherited_histogram, len(node.rows.active)
-        if inherited is not None and np.isin(likely, inherited.parent.centers).all():
-            return inherited.parent.centers
-        if self._bins.is_sparse and 2 * n > self.problem.n_samples:
-            # The histogram of all centers is stored, and the nodes below inherit it.
-            return bounds.centers(1)
-        return likely
+        return bounds.centers(-(-bounds.max_gain // 2))
 
     def _search(self, node: Node, centers: np.ndarray, best: Split) -> Split:
         """The best split whose children belong to two of the centers, or `best`."""
-        rows, costs, state = node.rows.active, self._bounds(node).totals, node.state
-        if not self._bins.is_sparse:
-            losses = RowLosses.of(self.problem, rows, centers, costs)
-            if len(rows) <= _FEW_ROWS_PER_BIN * self._bins.edges.shape[1]:
-                return best_split_of_few(self.problem, rows, losses, best)
-            dense = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
-            return dense.best_split(best)
-        inherited, state.inherited_histogram = state.inherited_histogram, None
-        if inherited is not None and np.array_equal(inherited.parent.centers, centers):
-            histogram = self._sparse.subtract(inherited, costs)
-        else:
-            histogram = self._sparse.of(rows, centers, costs)
-        if histogram.sums is not None and state.histogram is None:
-            state.histogram = histogram
-        return histogram.best_split(best)
+        rows, costs = node.rows.active, self._bounds(node).totals
+        if self._bins.is_sparse:
+            return self._sparse.of(rows, centers, costs).best_split(best)
+        losses = RowLosses.of(self.problem, rows, centers, costs)
+        if len(rows) <= _FEW_ROWS_PER_BIN * self._bins.edges.shape[1]:
+            return best_split_of_few(self.problem, rows, losses, best)
+        dense = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
+        return dense.best_split(best)
 
     @cached_property
     def _dense_layout(self) -> BinLayout:

@@ -27,12 +27,6 @@ _MAX_SUMS = 2**19
 _SUMS_AT_ONCE = 2**16
 """Sums of sparse columns that are computed and scanned at once, so that they stay in the cache."""
 
-_SMALL_HISTOGRAM = 2**24
-"""Bytes of a histogram of sparse columns that is stored whatever the size of the data."""
-
-_ROWS_AT_ONCE = 2**12
-"""Rows whose entries are subtracted from a histogram at once."""
-
 
 class RowLosses(NamedTuple):
     """Losses of rows at candidate centers, (n_rows, n_centers), and their sums over all rows.
@@ -221,8 +215,7 @@ class Entries(NamedTuple):
 
     `indices` and `indptr` are as in a CSC matrix, of places. `bins` are numbered over all columns,
     and `zero_bin` is that of 0 in each column; `layout` has the bins of 0 and those that hold
-    entries. `rows` has the row of the data at each place; None if the places are the rows of the
-    data.
+    entries. `rows` has the row of the data at each place.
     """
 
     indices: np.ndarray
@@ -230,48 +223,38 @@ class Entries(NamedTuple):
     bins: np.ndarray
     zero_bin: np.ndarray
     layout: BinLayout
-    rows: np.ndarray | None
+    rows: np.ndarray
 
     def values(self, X: sparse.csc_array, feature: int, chosen: np.ndarray) -> np.ndarray:
         """Values of the chosen entries of a column of the data, as float64."""
         column = slice(*X.indptr[feature : feature + 2])
-        if self.rows is not None:
-            part = slice(*self.indptr[feature : feature + 2])
-            rows = self.rows.take(self.indices[part][chosen])
-            chosen = X.indices[column].searchsorted(rows)
-        return X.data[column][chosen].astype(np.float64, copy=False)
+        part = slice(*self.indptr[feature : feature + 2])
+        rows = self.rows.take(self.indices[part][chosen])
+        places = X.indices[column].searchsorted(rows)
+        return X.data[column][places].astype(np.float64, copy=False)
 
 
 class SparseHistogram(Histogram):
-    """Histogram of CSC columns.
-
-    ``losses.values`` is indexed by ``entries.indices``; 0 for rows that are not in the node.
-    `sums`, (n_bins, n_centers), are those without the rows that have no entry, if they are stored;
-    otherwise they are computed as they are read.
-    """
+    """Histogram of CSC columns, computed as it is read; losses are in the order of `rows`."""
 
     sums_at_once = _SUMS_AT_ONCE
 
     def __init__(
-        self,
-        problem: Problem,
-        centers: np.ndarray,
-        entries: Entries,
-        losses: RowLosses,
-        sums: np.ndarray | None = None,
+        self, problem: Problem, centers: np.ndarray, entries: Entries, losses: RowLosses
     ) -> None:
         super().__init__(problem, centers, losses, entries.layout)
-        self.entries, self.sums = entries, sums
+        self.entries = entries
 
     def column_sums(self, first: int, last: int) -> np.ndarray:
         """The sums of the columns first .. last - 1, rows without an entry included."""
-        entries, totals = self.entries, self.losses.totals
+        from pellucid._core.kernels.surrogate_cost import add_entries
+
+        entries, losses = self.entries, self.losses
         ends = self.layout.ends[first : last + 1]
-        if self.sums is None:
-            sums = sum_entries(entries, self.losses.values, first, last)
-        else:
-            sums = self.sums[ends[0] : ends[-1]].copy()
-        rest = totals - np.add.reduceat(sums, ends[:-1] - ends[0])
+        sums = np.zeros((ends[-1] - ends[0], losses.values.shape[1]), dtype=np.int64)
+        part = slice(*entries.indptr[[first, last]])
+        add_entries(entries.indices[part], entries.bins[part], ends[0], losses.values, sums)
+        rest = losses.totals - np.add.reduceat(sums, ends[:-1] - ends[0])
         sums[entries.zero_bin[first:last] - ends[0]] += rest
         return sums
 
@@ -291,13 +274,6 @@ class SparseHistogram(Histogram):
         return OpenRows(*(part.take(order, axis=0) for part in rows))
 
 
-class InheritedHistogram(NamedTuple):
-    """The histogram of a node as that of its parent minus some rows, to be subtracted on demand."""
-
-    parent: SparseHistogram
-    removed_rows: np.ndarray
-
-
 class SparseHistograms:
     """Makes histograms of CSC columns."""
 
@@ -305,53 +281,9 @@ class SparseHistograms:
         self.problem = problem
 
     def of(self, rows: np.ndarray, centers: np.ndarray, costs: np.ndarray) -> SparseHistogram:
-        """Histogram of some rows; stored if they are more than half of all rows and it is small."""
-        problem = self.problem
-        losses = RowLosses.of(problem, rows, centers, costs)
-        if 2 * len(rows) <= problem.n_samples:
-            return SparseHistogram(problem, centers, self._entries_of(rows), losses)
-        entries, values = self._all_entries, np.zeros((problem.n_samples, len(centers)), np.int64)
-        values[rows] = losses.values
-        losses = losses._replace(values=values)
-        n_bytes = 8 * int(entries.layout.ends[-1]) * len(centers)
-        if n_bytes > max(_SMALL_HISTOGRAM, problem.X.data.nbytes // 4):
-            return SparseHistogram(problem, centers, entries, losses)
-        blocks = problem.pool.blocks(problem.n_features, 16)
-        sums = problem.pool.map(lambda block: sum_entries(entries, values, *block), blocks)
-        return SparseHistogram(problem, centers, entries, losses, np.concatenate(sums))
-
-    def subtract(self, inherited: InheritedHistogram, costs: np.ndarray) -> SparseHistogram:
-        """The histogram of a child, whose total costs are `costs`; overwrites the parent's."""
-        from pellucid._core.kernels.surrogate_cost import add_entries
-
-        parent, removed = inherited.parent, inherited.removed_rows
-        values, totals = parent.losses.values, parent.losses.totals.copy()
-        width = self.problem.bins.edges.shape[1]
-        for start in range(0, len(removed), _ROWS_AT_ONCE):
-            some = removed[start : start + _ROWS_AT_ONCE]
-            entries, losses = self._codes_by_row[some], -values[some]
-            places = np.repeat(np.arange(len(some), dtype=np.int32), np.diff(entries.indptr))
-            bins = self._bin_of_code.take(entries.indices * np.int64(width) + entries.data)
-            add_entries(places, bins, 0, losses, parent.sums)
-            totals += losses.sum(axis=0)
-            values[some] = 0
-        floor = int(costs[parent.centers[0]] - totals[0])
-        losses = RowLosses(values, totals, floor)
-        return SparseHistogram(self.problem, parent.centers, parent.entries, losses, parent.sums)
-
-    @cached_property
-    def _all_entries(self) -> Entries:
-        bins = self.problem.bins
-        return self._list_entries(bins.codes[0], bins.indices, bins.indptr)
-
-    @cached_property
-    def _bin_of_code(self) -> np.ndarray:
-        """Bin in `_all_entries` of each code of each column: (n_features * width,)."""
-        layout, edges = self._all_entries.layout, self.problem.bins.edges
-        bins = np.zeros(edges.shape, dtype=self._all_entries.bins.dtype)
-        features = np.repeat(np.arange(len(edges)), np.diff(layout.ends))
-        bins[features, layout.codes] = np.arange(len(features))
-        return bins.ravel()
+        """Histogram of some rows."""
+        losses = RowLosses.of(self.problem, rows, centers, costs)
+        return SparseHistogram(self.problem, centers, self._entries_of(rows), losses)
 
     @cached_property
     def _codes_by_row(self) -> sparse.csr_array:
@@ -363,19 +295,10 @@ class SparseHistograms:
 
     def _entries_of(self, rows: np.ndarray) -> Entries:
         """Entries of some rows, whose indices are places in `rows`."""
-        part = self._codes_by_row[rows].tocsc()
-        return self._list_entries(part.data, part.indices, part.indptr, rows)
-
-    def _list_entries(
-        self,
-        codes: np.ndarray,
-        indices: np.ndarray,
-        indptr: np.ndarray,
-        rows: np.ndarray | None = None,
-    ) -> Entries:
-        """Entries given by their codes, as in a CSC matrix; `rows` as in `Entries`."""
         from pellucid._core.kernels.surrogate_cost import number_bins
 
+        part = self._codes_by_row[rows].tocsc()
+        codes, indices, indptr = part.data, part.indices, part.indptr
         bins = self.problem.bins
         n_features, width = bins.edges.shape
         max_bins = len(codes) + n_features
@@ -399,17 +322,6 @@ class SparseHistograms:
         n_bins = layout.ends[-1]
         layout = BinLayout(layout.ends, layout.codes[:n_bins].copy(), layout.inside[:n_bins].copy())
         return Entries(indices, indptr, bin_of_entry, zero_bin, layout, rows)
-
-
-def sum_entries(entries: Entries, losses: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Sums of the losses of the entries by bin, for the columns first .. last - 1."""
-    from pellucid._core.kernels.surrogate_cost import add_entries
-
-    start, end = entries.layout.ends[[first, last]]
-    sums = np.zeros((end - start, losses.shape[1]), dtype=np.int64)
-    part = slice(*entries.indptr[[first, last]])
-    add_entries(entries.indices[part], entries.bins[part], start, losses, sums)
-    return sums
 
 
 def scan_sums(

@@ -29,7 +29,7 @@ from pellucid.cli.output import show_line
 from pellucid.methods import BY_WORD
 
 NAMES = ["age", "income", "tenure", "visits"]
-IGNORED = "ignored code: looks like an ID (--columns to use it)"
+IGNORED = "ignored: code (looks like an ID); use it with --include"
 AS_GIVEN = ("--scale", "none")
 """Options with which the clustered data are those of the file, as in the models of the tests."""
 FAST = ("--effort", "fast")
@@ -322,7 +322,7 @@ def test_booleans_are_categories_and_texts_late_in_a_column_count(tmp_path):
     result = explain(tmp_path / "data.csv", "-k", 2)
     assert result.stderr.splitlines()[:3] == [
         'value: 1 value is not a number ("x"); treated as missing',
-        "ignored mixed: looks like an ID (--columns to use it)",
+        "ignored: mixed (looks like an ID); use it with --include",
         "treated as categories: flag (--exclude to ignore them)",
     ]
     assert "columns used 1 of 2" in flat(result.stdout)

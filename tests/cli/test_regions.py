@@ -200,8 +200,9 @@ def test_filled_dates_are_dates_in_text_and_sql(tmp_path):
     )
     table.write_csv(tmp_path / "t.csv")
     result = run(
-        "regions", tmp_path / "t.csv", "--labels", "seg", "--missing", "median", "--sql",
-        tmp_path / "r.sql", "--dialect", "duckdb", "--output", tmp_path / "o.csv",
+        "regions", tmp_path / "t.csv", "--labels", "seg", "--missing", "median",
+        "--include", "when", "--sql", tmp_path / "r.sql", "--dialect", "duckdb",
+        "--output", tmp_path / "o.csv",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert re.search(r"when [≤>] 202\d-\d\d-\d\d", result.stdout)

@@ -122,8 +122,8 @@ def test_braces_in_columns_and_categories():
 
 
 def test_dates_and_years_are_early_or_late():
-    table = pl.DataFrame({"year": [1950, 1951] * 15 + [2010, 2011] * 15})
-    assert names_of(table, np.repeat([0, 1], 30)) == ["early year", "late year"]
+    table = pl.DataFrame({"year built": [1950, 1951] * 15 + [2010, 2011] * 15})
+    assert names_of(table, np.repeat([0, 1], 30)) == ["early year built", "late year built"]
 
 
 def test_names_are_different():

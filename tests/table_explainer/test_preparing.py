@@ -49,7 +49,7 @@ def test_a_column_with_many_gaps_is_ignored_instead_of_the_rows():
     assert found.roles.used == ["a", "c"]
     assert found.roles.ignored == {"b": "gaps"}
     assert len(found.rows) == 196
-    assert lines[0] == 'ignored b: 35% of its values are missing (missing="median" to use it)'
+    assert lines[0] == ('ignored: b (35% of its values are missing); use it with missing="median"')
     assert lines[1].startswith("dropped 4 of 200 rows with missing numbers (c 4)")
 
 
@@ -69,7 +69,7 @@ def test_many_small_gaps_are_filled_by_the_median():
 def test_the_median_of_integers_and_dates_is_one_of_their_values():
     days = [date(2020, 1, 1) + timedelta(days=i) for i in (0, 1, 10, 20)]
     table = pl.DataFrame({"n": [1, 2, 5, 9, None], "day": [*days, None], "x": [1.5, 2, 3, 4, 5]})
-    found, _ = prepared(table, missing="median")
+    found, _ = prepared(table, missing="median", include="day")
     assert found.fill == {"n": 2.0, "day": float((days[1] - date(1970, 1, 1)).days)}
 
 
@@ -164,10 +164,11 @@ def test_labels_are_not_clustered():
 
 def test_prepared_rows_without_outliers():
     found, _ = prepared(with_gaps({"a": 0.0, "b": 0.05}))
-    fewer = found.without(np.array([0, 3]))
+    fewer = found.again(ExplainOptions(), found.rows[[0, 3]], {})
     assert fewer.outliers.tolist() == found.rows[[0, 3]].tolist()
     assert len(fewer.rows) == len(fewer.Z) == fewer.table.height == 188
-    assert fewer.without(np.array([0])).outliers.tolist() == found.rows[[0, 1, 3]].tolist()
+    again = fewer.again(ExplainOptions(), fewer.rows[[0]], {})
+    assert again.outliers.tolist() == found.rows[[0, 1, 3]].tolist()
 
 
 def test_times_with_a_zone_are_the_same_days_in_fit_and_predict():

@@ -11,7 +11,7 @@ import pytest
 from _support.tables import decisions
 from pellucid._utils.notices import InputError, UsageError
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.roles import choose_roles, find_format, is_year
+from pellucid.table_explainer.roles import choose_roles, find_format, is_year, report_roles
 from pellucid.tables.column_formats import ColumnFormat
 
 N = 200
@@ -19,10 +19,19 @@ RANDOM = np.random.default_rng(0)
 MEASURE = RANDOM.normal(50, 10, N)
 
 
+def reported_roles(table, **options):
+    """The roles of the columns of a table, which are reported."""
+    roles = choose_roles(table, {}, ExplainOptions(**options))
+    report_roles(table, roles)
+    return roles
+
+
 def roles_of(values, name="x", **options):
     """The role of a column, next to a numeric one, and the notices."""
     table = pl.DataFrame({"measure": MEASURE, name: values})
-    roles, found = decisions(choose_roles, table, {}, ExplainOptions(**options))
+    roles, found = decisions(reported_roles, table, **options)
+    if name in roles.described:
+        return "described", found
     if name in roles.numbers:
         return "number", found
     if name in roles.categories:
@@ -50,14 +59,14 @@ def roles_of(values, name="x", **options):
         ("flag", (np.arange(N) % 2).astype(float), "category"),
         ("flag", np.where(np.arange(N) % 2, "yes", "no"), "category"),
         ("flag", np.arange(N) % 2 == 0, "category"),
-        ("region_id", np.arange(N) % 4, "category"),
-        ("year", np.arange(N) + 1800, "number"),
-        ("year", np.full(N, 2007) + np.arange(N) % 3, "number"),
+        ("region_id", np.arange(N) % 4, "described"),
+        ("year built", np.arange(N) + 1800, "number"),
+        ("year", np.full(N, 2007) + np.arange(N) % 3, "described"),
         ("visits", RANDOM.integers(0, 40, N), "number"),
         ("paid", RANDOM.normal(size=N), "number"),
         ("valid", RANDOM.normal(size=N), "number"),
-        ("signup", [date(2020, 1, 1) + timedelta(days=3 * i) for i in range(N)], "number"),
-        ("seen", [datetime(2020, 1, 1) + timedelta(hours=i) for i in range(N)], "number"),
+        ("signup", [date(2020, 1, 1) + timedelta(days=3 * i) for i in range(N)], "described"),
+        ("seen", [datetime(2020, 1, 1) + timedelta(hours=i) for i in range(N)], "described"),
         ("opens", [time(i % 24, i % 7) for i in range(N)], "time"),
         ("tags", [[i] for i in range(N)], "nested"),
         ("country", ["KR"] * N, "constant"),
@@ -74,7 +83,7 @@ def test_the_role_of_a_column(name, values, role):
 
 
 def test_a_year_in_the_order_of_the_rows_is_not_an_identifier():
-    assert roles_of(np.arange(1800, 1800 + N), "year")[0] == "number"
+    assert roles_of(np.arange(1800, 1800 + N), "year built")[0] == "number"
     assert roles_of(np.arange(1, N + 1), "row")[0] == "identifier"
 
 
@@ -92,34 +101,34 @@ def test_a_requested_identifier_is_a_number():
 @pytest.mark.parametrize(
     ("values", "name", "line"),
     [
-        (np.arange(N), "id", "ignored id: looks like an ID (columns= to use it)"),
+        (np.arange(N), "id", "ignored: id (looks like an ID); use it with include="),
         (
             RANDOM.integers(501, 99950, N),
             "zip",
-            "ignored zip: looks like a code, such as a postal code or a phone number (categorical= "
-            "to use it)",
+            "ignored: zip (looks like a code, such as a postal code or a phone number); use it "
+            "with include= or categorical=",
         ),
         (
             [f"text {i % 90}" for i in range(N)],
             "note",
-            "ignored note: text with 90 different values (categorical= to use it)",
+            "ignored: note (text with 90 different values); use it with categorical=",
         ),
-        (["KR"] * N, "country", "ignored country: only one value"),
+        (["KR"] * N, "country", "ignored: country (only one value)"),
         (
             [1] * (N - 1) + [0],
             "rare",
-            "ignored rare: almost all values are the same (columns= to use it)",
+            "ignored: rare (almost all values are the same); use it with include=",
         ),
         (
             [1.5 if i % 5 else None for i in range(5)] + [None] * (N - 5),
             "gaps",
-            "ignored gaps: most values are missing (columns= to use it)",
+            "ignored: gaps (most values are missing); use it with include=",
         ),
         (np.arange(N) % 2, "flag", "treated as categories: flag (exclude= to ignore them)"),
         (
             [date(2020, 1, 1) + timedelta(days=i) for i in range(N)],
             "day",
-            "used as dates: day (exclude= to ignore them)",
+            "described, not clustered on: day (a date); cluster on it with include=",
         ),
         (
             np.arange(N) % 4 + 2,
@@ -135,13 +144,13 @@ def test_every_decision_is_reported_with_the_parameter_that_changes_it(values, n
 
 def test_columns_with_the_same_reason_share_a_line():
     table = pl.DataFrame({"measure": MEASURE, "id": np.arange(N), "order_id": np.arange(N) * 2})
-    _, found = decisions(choose_roles, table, {})
-    assert found == ["ignored id, order_id: looks like an ID (columns= to use them)"]
+    _, found = decisions(reported_roles, table)
+    assert found == ["ignored: id, order_id (looks like an ID); use them with include="]
 
 
 def test_a_profile_column_is_not_clustered():
     table = pl.DataFrame({"measure": MEASURE, "churn": np.arange(N) % 2})
-    roles, found = decisions(choose_roles, table, {}, ExplainOptions(profile="churn"))
+    roles, found = decisions(reported_roles, table, profile="churn")
     assert roles.used == ["measure"]
     assert roles.profile == ["churn"]
     assert found == []
@@ -155,7 +164,7 @@ def test_categories_can_be_requested():
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8])
 def test_small_integers(dtype):
-    assert roles_of(pl.Series(np.arange(N) % 60, dtype=dtype), "year")[0] == "number"
+    assert roles_of(pl.Series(np.arange(N) % 60, dtype=dtype), "size")[0] == "number"
     assert roles_of(pl.Series(np.arange(N)[::-1] % 120, dtype=dtype), "n")[0] == "number"
 
 
@@ -185,13 +194,15 @@ def test_a_table_without_a_usable_column():
     with pytest.raises(InputError) as caught:
         choose_roles(table, {})
     assert str(caught.value) == (
-        "there is no column to cluster by; the columns are 'id', 'note'; choose columns with "
-        "columns=, or text columns with categorical="
+        "there is no column to cluster by: id (looks like an ID); note (text with 90 different "
+        "values); choose columns with include=, or text columns with categorical="
     )
 
 
 def test_a_table_of_constants():
-    with pytest.raises(InputError, match="no column to cluster by; .*; every column has only one"):
+    with pytest.raises(
+        InputError, match="no column to cluster by: a, b .*; every column has only one"
+    ):
         choose_roles(pl.DataFrame({"a": [1] * 20, "b": ["x"] * 20}), {})
 
 

@@ -59,6 +59,17 @@ def notices_to(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
+def notices_held() -> Iterator[list[str]]:
+    """Collect the notices of the block instead of reporting them."""
+    lines: list[str] = []
+    token = _listeners.set((lines.append,))
+    try:
+        yield lines
+    finally:
+        _listeners.reset(token)
+
+
+@contextmanager
 def command_line() -> Iterator[None]:
     """Write options as on the command line."""
     token = _is_command_line.set(True)

@@ -17,7 +17,7 @@ from pellucid.methods import BY_WORD
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import Clustering, cluster_rows
 from pellucid.table_explainer.fitting import fit_tree, make_estimator
-from pellucid.table_explainer.preparing import PreparedTable, prepare
+from pellucid.table_explainer.preparing import PreparedTable, prepare_table
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
@@ -26,10 +26,10 @@ def read_clusters(file: Path, options: ExplainOptions, reading: ReadingOptions) 
     """Read, prepare and cluster a table."""
     with working(f"reading {file}"):
         source = read_source(file, reading)
-    prepared = prepare(source, options)
+    prepared = prepare_table(source, options)
     with working("clusters"):
         found = cluster_rows(prepared, options)
-    found.report_number()
+    found.report()
     return found
 
 

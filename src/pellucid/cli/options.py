@@ -110,6 +110,11 @@ MODEL = {"model": argument("MODEL", "A model file written by --model.")}
 DATA = panel(
     "Data",
     columns=value(NAMES, "Columns to use; the others are ignored."),
+    include=value(
+        NAMES,
+        "Columns to cluster on although they would be ignored or only described, such as dates, "
+        "codes, results, and copies of other columns.",
+    ),
     exclude=value(NAMES, "Columns to ignore."),
     categorical=value(NAMES, "Columns to treat as categories."),
     scale=value(
@@ -132,6 +137,13 @@ DATA = panel(
         "Rows far from all others: auto sets them apart and reports them, keep clusters them.",
         default="auto",
         words=CHOICES["outliers"],
+    ),
+    cleaning=value(
+        "WHAT",
+        "Numbers that stand for missing ones (-999, 0 where it is impossible), and spellings of a "
+        "category: auto takes them as missing and merges them, keep does not.",
+        default="auto",
+        words=CHOICES["cleaning"],
     ),
 )
 EXPLAIN_DATA = panel(

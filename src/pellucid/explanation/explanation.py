@@ -437,6 +437,7 @@ class Explanation(ExportMixin):
             self.fill_,
             self.formats_,
             self.reading_,
+            (self.reading_ or {}).get("replaced"),
         )
 
     @property

@@ -36,7 +36,7 @@ class InputColumns:
     converted to days since 1970-01-01. `reading` is how the table of the model was read. If it is
     given, `read` takes every table that `pellucid.explain` takes, and a missing number is NaN.
     Otherwise the columns must have the types of the training data, and a missing number is an
-    error.
+    error. `replaced` has pairs of a value and what it is read as, by column of the data.
 
     `encoding` encodes these columns as numbers, `features` are the columns of the tree in the order
     of the encoded columns, and `tree` is the tree restricted to them.
@@ -54,6 +54,7 @@ class InputColumns:
         fill: dict[str, Any],
         formats: dict[str, ColumnFormat] | None = None,
         reading: dict[str, Any] | None = None,
+        replaced: dict[str, list[Any]] | None = None,
     ) -> None:
         values: dict[tuple[str, bool], Any] = {}
         for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
@@ -67,7 +68,7 @@ class InputColumns:
         self.features = [position[name] for name in self.encoding.names]
         self.tree = _restrict(tree, self.features)
         self._columns, self._fill, self._formats = columns, fill, formats or {}
-        self._reading = reading
+        self._reading, self._replaced = reading, replaced or {}
         self._categories = {
             name.column: name.categories for name in names if isinstance(name, Indicator)
         }
@@ -100,6 +101,7 @@ class InputColumns:
         ):
             if not is_category:
                 column = as_numbers(read_dates(name, column, self._formats))
+            column = _replaced(column, self._replaced.get(name))
             is_filled = name in self._fill
             values.append(fill_missing(column, self._fill[name]) if is_filled else column)
         return Columns(columns.names, values, columns.are_named)
@@ -172,6 +174,7 @@ class InputColumns:
                 numbers, unread = as_format(column, known, decimal=decimal)
                 n_unread |= {name: unread} if unread else {}
                 found = numbers.fill_null(float("nan")).to_numpy()
+            found = _replaced(found, self._replaced.get(name))
             values.append(fill_missing(found, self._fill[name]) if name in self._fill else found)
         return Columns(names, values, True), n_unread
 
@@ -282,6 +285,18 @@ class InputColumns:
         position = {name: i for i, name in enumerate(self._columns)}
         columns = [position[name] for name in wanted]
         return canonical_csc(X)[:, columns].toarray() if is_sparse else X[:, columns]
+
+
+def _replaced(column: np.ndarray, pairs: list[list[Any]] | None) -> np.ndarray:
+    """A column with sentinels as missing values, and with other spellings of categories."""
+    if not pairs:
+        return column
+    if is_numeric(column):
+        return np.where(np.isin(column, [value for value, _ in pairs]), np.nan, column)
+    known = dict(pairs)
+    found = np.empty(len(column), dtype=object)
+    found[:] = [known.get(cell, cell) for cell in column.tolist()]
+    return found
 
 
 def _restrict(tree: ThresholdTree, features: list[int]) -> ThresholdTree:

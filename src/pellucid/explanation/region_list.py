@@ -113,6 +113,7 @@ class RegionList(RegionExportMixin):
             self.feature_names_in_.tolist(),
             self.fill_,
             self.formats_,
+            replaced=(reading or {}).get("replaced"),
         )
 
     @classmethod

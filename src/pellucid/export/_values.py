@@ -51,3 +51,9 @@ def plain_labels(labels: np.ndarray) -> list[str | int | float | bool]:
 def plain_category(column: str, value: Any) -> str | int | float | bool | None:
     """A category of a column as a plain value; None if it stands for missing values."""
     return None if value is None else plain_value(value, f"a category of column {column!r}")
+
+
+def replaced_values(model: Any, column: str) -> list[Any]:
+    """Pairs of a value of a column and what it is read as; None is a missing value."""
+    reading = getattr(model, "reading_", None) or {}
+    return (reading.get("replaced") or {}).get(column, [])

@@ -15,7 +15,7 @@ import numpy as np
 from pellucid._utils.estimators import FloatType, documented
 from pellucid._utils.imports import import_optional
 from pellucid.explanation.explanation import Explanation
-from pellucid.export._values import plain_value
+from pellucid.export._values import plain_value, replaced_values
 from pellucid.export.sklearn import single_thresholds
 from pellucid.tables.encoding import ColumnNames, Indicator
 
@@ -111,8 +111,9 @@ class _Graph:
         """The complete model, checked by ONNX."""
         explanation = self.explanation
         names = getattr(explanation, "feature_names_in_", None)
-        # Categorical columns and columns unknown to the tree do not fit into one numeric matrix.
-        if names is None or explanation.tree_columns_ == names.tolist():
+        is_plain = names is None or explanation.tree_columns_ == names.tolist()
+        # Categories, replaced values and columns unknown to the tree do not fit into one matrix.
+        if is_plain and not (explanation.reading_ or {}).get("replaced"):
             matrix, features = self._matrix(), explanation.tree_.feature
         else:
             matrix, features = self._columns(), explanation.input_columns.tree.feature
@@ -161,6 +162,15 @@ class _Graph:
         fill = self._add("Constant", [], value=tensor)
         return self._add("Where", [self._add("IsNaN", [numbers]), fill, numbers])
 
+    def _without(self, numbers: str, sentinel: float) -> str:
+        """Replace a number by NaN."""
+        array = self.onnx.numpy_helper.from_array
+        value, missing = (
+            self._add("Constant", [], value=array(np.array([[each]], dtype=self.dtype)))
+            for each in (sentinel, np.nan)
+        )
+        return self._add("Where", [self._add("Equal", [numbers, value]), missing, numbers])
+
     def _columns(self) -> str:
         """One input per column, concatenated to the matrix of features."""
         self.taken.update(self.explanation.input_columns.encoding.input_names)
@@ -173,6 +183,8 @@ class _Graph:
         for name in self.explanation.input_columns.encoding.names:
             if not isinstance(name, Indicator):
                 column, value = self._input(name, self.number, 1), fill.get(name)
+                for sentinel, _ in replaced_values(self.explanation, name):
+                    column = self._without(column, sentinel)
                 parts.append(column if value is None else self._filled(column, [value]))
                 continue
             value = _category(name)
@@ -185,8 +197,11 @@ class _Graph:
                     f"column {name.column!r} has text and numbers as categories; an ONNX column "
                     "has one type: convert them all to text before fitting"
                 )
-            keys = {"keys_strings": [value]} if kind is str else {"keys_int64s": [int(value)]}
-            options = {"values_floats": [1.0], "default_float": 0.0, "domain": "ai.onnx.ml"}
+            pairs = replaced_values(self.explanation, name.column)
+            texts = [value, *(other for other, category in pairs if category == value)]
+            keys = {"keys_strings": texts} if kind is str else {"keys_int64s": [int(value)]}
+            ones = [1.0] * (len(texts) if kind is str else 1)
+            options = {"values_floats": ones, "default_float": 0.0, "domain": "ai.onnx.ml"}
             holds = self._add("LabelEncoder", [name.column], **keys, **options)
             parts.append(self._add("Cast", [holds], to=self.number))
         return self._add("Concat", parts, axis=1)

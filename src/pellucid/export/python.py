@@ -11,7 +11,7 @@ import numpy as np
 from pellucid._utils.estimators import documented
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
-from pellucid.export._values import exported, plain_category, plain_labels
+from pellucid.export._values import exported, plain_category, plain_labels, replaced_values
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
@@ -85,8 +85,10 @@ def _tree_body(explanation: Explanation) -> list[str]:
     fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
     labels = plain_labels(explanation.cluster_names_)
     answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
+    replaced = {n: dict(p) for n in encoding.input_names if (p := replaced_values(explanation, n))}
     return [
         *_category_statements(explanation),
+        *(_indented(_REPLACE.replace("VALUES", repr(replaced))) if replaced else []),
         *_read_statements(plain, explanation.formats_, fill),
         *_statements(explanation, answers),
     ]
@@ -186,6 +188,10 @@ def _read_statements(
 def _indented(text: str) -> list[str]:
     return [f"{_INDENT}{line}" for line in text.split("\n")]
 
+
+_REPLACE = """row = dict(row)
+for column, values in VALUES.items():
+    row[column] = values.get(row[column], row[column])"""
 
 _FILL = """row = dict(row)
 for column, value in VALUES.items():

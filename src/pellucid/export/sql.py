@@ -13,7 +13,7 @@ from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import Rule
-from pellucid.export._values import exported, plain_category, plain_labels
+from pellucid.export._values import exported, plain_category, plain_labels, replaced_values
 from pellucid.export.sql_dialects import DIALECTS
 from pellucid.regions.levels import ListLevel
 from pellucid.tables.encoding import ColumnNames, Indicator
@@ -61,7 +61,8 @@ def to_sql(
     the result is NULL if any numeric column that the tree uses is NaN or infinite. NULL in a
     categorical column is treated as a category that differs from all known ones, as in
     :class:`~pellucid.tables.encoding.Encoding`. If an explanation has a replacement for missing
-    values (`fill_`), NULL is replaced. Of regions, the result is NULL if any numeric column that
+    values (`fill_`), NULL is replaced, and so are sentinels and spellings that were replaced in the
+    table. Of regions, the result is NULL if any numeric column that
     they use is missing. Sums of products may be rounded differently from `predict`: a row within
     about 1e-15, relatively, of the boundary of an ellipse or polyhedron may be on its other side.
 
@@ -209,13 +210,26 @@ class _SqlWriter:
         return [test for test in tests if test]
 
     def column(self, name: str | Indicator) -> str:
-        """The column that a name or a category refers to, with missing values replaced."""
-        if not isinstance(name, str):
-            value = self.model.fill_.get(name.column)
-            literal = None if value is None else self.dialect.literal(value)
-            return self.dialect.filled(name.column, literal)
-        value = self.model.fill_.get(name)
-        return self.dialect.filled(name, None if value is None else self.number(name, value))
+        """The column that a name or a category refers to, with values replaced."""
+        key = name if isinstance(name, str) else name.column
+        column, dialect = self.dialect.identifier(key), self.dialect
+        spellings: dict[Any, list[str]] = {}
+        for value, other in replaced_values(self.model, key):
+            if other is None:
+                column = f"NULLIF({column}, {self.number(key, value)})"
+            else:
+                spellings.setdefault(other, []).append(dialect.literal(value))
+        if spellings:
+            cases = [
+                f"WHEN {column} IN ({', '.join(values)}) THEN {dialect.literal(category)}"
+                for category, values in spellings.items()
+            ]
+            column = f"CASE {' '.join(cases)} ELSE {column} END"
+        value = self.model.fill_.get(key)
+        if value is None:
+            return column
+        literal = self.number(key, value) if isinstance(name, str) else dialect.literal(value)
+        return f"COALESCE({column}, {literal})"
 
     def can_be_null(self, name: str | Indicator) -> bool:
         """Whether missing values of a column are not replaced."""

@@ -80,11 +80,6 @@ class Dialect:
         text = moment.isoformat(" ", "microseconds" if has_fraction else "seconds")
         return self.timestamp.format(text=self._string(text))
 
-    def filled(self, name: str, literal: str | None) -> str:
-        """A column with NULL replaced by a literal; the column itself if that is None."""
-        column = self.identifier(name)
-        return column if literal is None else f"COALESCE({column}, {literal})"
-
     def no_number(self, column: str, *, can_be_null: bool, is_date: bool = False) -> str:
         """A test that is true where a column has no finite number; empty if not needed."""
         tests = [f"{column} IS NULL"] if can_be_null else []

@@ -165,11 +165,12 @@ def _require_numbers(explanation: Explanation) -> None:
         column = name.column if isinstance(name, Indicator) else name
         known = explanation.formats_.get(column)
         is_date = known is not None and known.is_date
-        if isinstance(name, Indicator) or is_date or column in explanation.fill_:
+        replaced = {*explanation.fill_, *((explanation.reading_ or {}).get("replaced") or ())}
+        if isinstance(name, Indicator) or is_date or column in replaced:
             what = "a category" if isinstance(name, Indicator) else "a date" if is_date else ""
             raise InputError(
                 f"the tree uses column {column!r} "
-                + (f"as {what}" if what else "with replaced missing values")
+                + (f"as {what}" if what else "with replaced values")
                 + "; on a scan it can use plain numbers only",
                 hint="use to_sql in a query",
             )

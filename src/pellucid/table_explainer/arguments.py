@@ -19,6 +19,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scale": ("auto", "standard", "robust", "log", "rank", "none"),
     "missing": ("auto", "drop", "median", "error"),
     "outliers": ("auto", "keep"),
+    "cleaning": ("auto", "keep"),
     "method": tuple(BY_WORD),
     "noise": ("background", "cluster"),
 }
@@ -56,12 +57,14 @@ class ExplainOptions:
     labels: str | None = None
     noise: str = "background"
     columns: str | Sequence[str] | None = None
+    include: str | Sequence[str] | None = None
     exclude: str | Sequence[str] | None = None
     categorical: str | Sequence[str] | None = None
     profile: str | Sequence[str] | None = None
     scale: str = "auto"
     missing: str = "auto"
     outliers: str = "auto"
+    cleaning: str = "auto"
     method: str | None = None
     leaves: int | None = None
     objective: str = "kmeans"
@@ -91,6 +94,10 @@ class ExplainOptions:
         is_plain = self.objective == "kmeans" and self.polish == "no"
         other = "exshallow" if self.labels is None else "spex"
         return BY_WORD["explainable" if is_plain else other]
+
+    def excluded_of(self, columns: Sequence[str]) -> list[str]:
+        """The columns of a table that `exclude` names."""
+        return [] if self.exclude is None else match_names(self.exclude, columns, "exclude")
 
     def given(self) -> dict[str, Any]:
         """Options of the tree that differ from their defaults."""

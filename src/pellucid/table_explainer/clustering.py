@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from pellucid._core.data.arrays import Weights
@@ -24,10 +25,8 @@ from pellucid.table_explainer.number_of_clusters import (
     silhouette,
     with_agreement,
 )
-from pellucid.table_explainer.outliers import find_outliers, smallest_size
+from pellucid.table_explainer.outliers import smallest_size
 from pellucid.table_explainer.preparing import PreparedTable
-
-_SHOWN_OUTLIERS = 5
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Clustering:
 
     `reference` is the fitted k-means; None if the labels were given or come from k-medians. `name`
     is what the clustering is called in texts. `silhouette` is the mean score, NaN for a single
-    cluster. `number` is how the number of clusters was chosen, if it was.
+    cluster. `number` is how the number of clusters was chosen, if it was; else it is `n_wanted`.
     """
 
     prepared: PreparedTable
@@ -46,6 +45,7 @@ class Clustering:
     silhouette: float
     number: ChosenNumber | None = None
     noise: str = "cluster"
+    n_wanted: int | None = None
 
     @property
     def is_noise(self) -> np.ndarray:
@@ -67,8 +67,16 @@ class Clustering:
         """The clustering as parameter `reference` of an estimator and as y of its `fit`."""
         return self.reference, None if self.reference is not None else self.labels
 
+    def report(self) -> None:
+        """Report the decisions about the table and the number of clusters."""
+        for line in self.prepared.notices:
+            notice(line)
+        self.report_number()
+
     def report_number(self) -> None:
         """Report the chosen number of clusters, with the score of this clustering."""
+        if self.n_wanted is not None and self.n_clusters < self.n_wanted:
+            notice(Message("fewerClusters", n=self.n_clusters, k=self.n_wanted))
         if self.number is not None:
             reasons = self.number.reasons(self.silhouette)
             notice(Message("chose", n=self.n_clusters, reasons=reasons, option=option("k")))
@@ -95,7 +103,8 @@ class Clustering:
 def cluster_rows(prepared: PreparedTable, options: ExplainOptions) -> Clustering:
     """Cluster the rows of a table without its outliers, or take its labels.
 
-    The choice of the number of clusters does not depend on the seed.
+    The choice of the number of clusters does not depend on the seed. If rows are set apart or
+    columns are left out because of the clusters, the table is prepared again without them.
     """
     if prepared.labels is not None:
         found = Clustering(
@@ -118,25 +127,66 @@ def cluster_rows(prepared: PreparedTable, options: ExplainOptions) -> Clustering
             f"{option('k', largest)} is more than the {count(n_rows, 'row')}",
             hint="choose fewer clusters",
         )
-    if options.outliers == "auto" and largest != 1:
-        prepared = _set_apart(prepared, find_outliers(prepared.Z))
-    number = None
+    clustering = _first_clustering(prepared, options)
+    for _ in range(tuning.CLUSTERING_ROUNDS):
+        apart = _rows_of_small_clusters(clustering, options)
+        described = columns_of_clusters(clustering)
+        if not len(apart) and not described:
+            break
+        prepared = prepared.again(options, apart, described)
+        clustering = _first_clustering(prepared, options)
+    return replace(clustering, n_wanted=k if isinstance(k, int) else None)
+
+
+def _first_clustering(prepared: PreparedTable, options: ExplainOptions) -> Clustering:
+    """The clustering with the number of clusters that was given, or that is best."""
+    number, k = None, options.number
     if not isinstance(k, int):
         number = _choose_number(prepared.Z, k)
         k = number.k
     clustering = _cluster(prepared, k, options, number)
     if (n_different := clustering.n_clusters) < k:
-        notice(Message("fewerClusters", n=n_different, k=k))
-        clustering = _cluster(prepared, n_different, options, number)
-    if number is None or options.outliers == "keep":
-        return clustering
-    # Clusters of less than 2% of the rows are set apart, once, and the others clustered again.
+        return _cluster(prepared, n_different, options, number)
+    return clustering
+
+
+def _rows_of_small_clusters(clustering: Clustering, options: ExplainOptions) -> np.ndarray:
+    """Rows of clusters of less than 2% of the rows that are far from all others in a number."""
+    none = np.empty(0, dtype=np.intp)
+    prepared = clustering.prepared
+    if clustering.number is None or options.outliers == "keep":
+        return none
     labels, sizes = np.unique(clustering.labels, return_counts=True)
     small = labels[sizes < smallest_size(len(prepared.rows) + len(prepared.outliers))]
     if not len(small) or len(labels) - len(small) < 2:
-        return clustering
-    rows = np.flatnonzero(np.isin(clustering.labels, small))
-    return _cluster(_set_apart(prepared, rows), len(labels), options, number)
+        return none
+    is_number = [isinstance(name, str) for name in prepared.encoding.names]
+    Z, found = prepared.Z[:, is_number], [none]
+    others = Z[~np.isin(clustering.labels, small)]
+    center, spread = others.mean(axis=0), others.std(axis=0)
+    for label in small:
+        rows = np.flatnonzero(clustering.labels == label)
+        distance = np.abs(Z[rows].mean(axis=0) - center) / np.where(spread > 0, spread, 1.0)
+        if distance.max(initial=0) >= tuning.FAR_CLUSTER:
+            found.append(prepared.rows[rows])
+    return np.concatenate(found)
+
+
+def columns_of_clusters(clustering: Clustering) -> dict[str, Message]:
+    """Columns of few values that alone give the clusters: results, or the clusters of others."""
+    prepared = clustering.prepared
+    roles = prepared.roles
+    found: dict[str, Message] = {}
+    if prepared.labels is not None:
+        return found
+    for name in roles.used:
+        values = prepared.table[name].rank("dense").fill_null(0).to_numpy()
+        if name in roles.requested or len(np.unique(values)) != clustering.n_clusters:
+            continue
+        if adjusted_rand_score(values, clustering.labels) >= tuning.SAME_AS_CLUSTERS:
+            found[name] = Message("isClusters")
+    left = [name for name in roles.numbers if name not in found]
+    return found if left else {}
 
 
 def _choose_number(Z: np.ndarray, numbers: tuple[int, int] | None) -> ChosenNumber:
@@ -167,30 +217,3 @@ def _cluster(
         kmeans.fit(Z)
     score = silhouette(Z, kmeans.labels_)
     return Clustering(prepared, kmeans, kmeans.labels_, "k-means", score, number)
-
-
-def _set_apart(prepared: PreparedTable, positions: np.ndarray) -> PreparedTable:
-    if not len(positions):
-        return prepared
-    rows = prepared.rows[positions]
-    more = len(rows) - _SHOWN_OUTLIERS
-    notice(
-        Message(
-            "manyOutliers" if more > 0 else "outliers",
-            n=len(rows),
-            rows=[row_name(prepared, int(row)) for row in rows[:_SHOWN_OUTLIERS]],
-            more=more,
-            option=option("outliers", "keep"),
-        )
-    )
-    return prepared.without(positions)
-
-
-def row_name(prepared: PreparedTable, row: int) -> Message:
-    """A row by its number, with its identifier if the table has one."""
-    for name, reason in prepared.roles.ignored.items():
-        if reason in ("identifier", "text"):
-            value = prepared.source.table[name][row]
-            if value is not None and name.casefold() not in ("unnamed", "index"):
-                return Message("rowWithName", row=row + 1, column=name, value=str(value))
-    return Message("row", row=row + 1)

@@ -22,7 +22,7 @@ from pellucid.explanation.rules import ClusterRule
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
-from pellucid.table_explainer.roles import as_category, as_number, find_format, is_quantity
+from pellucid.table_explainer.roles import as_category, as_number, find_format
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import CategorySet, Indicator
 from pellucid.tree.rounding import choose_threshold
@@ -341,8 +341,8 @@ def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     clusters = fitted.model.cluster_names_.tolist()
     described = {}
     for name in prepared.roles.profile:
-        column = prepared.source.table[name].gather(prepared.rows)
-        describe = _mean if is_quantity(column) else _most_frequent
+        column = prepared.cleaned[name].gather(prepared.rows)
+        describe = _mean if prepared.roles.is_quantity(column) else _most_frequent
         described[name] = [describe(column.filter(pl.Series(labels == c))) for c in clusters]
     return described
 

@@ -24,11 +24,11 @@ from pellucid.table_explainer.descriptions import ClusterName, describe_profile,
 from pellucid.table_explainer.fitting import FittedTable, choose_clusters, find_problems
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
-from pellucid.table_explainer.preparing import prepare
+from pellucid.table_explainer.preparing import prepare_table
 from pellucid.tables.reading import ReadingOptions, TableSource, read_source, source_of
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class TableExplanation:
     """The explanation of the clusters of a table; see :func:`pellucid.explain`.
 
@@ -132,7 +132,7 @@ class TableExplanation:
         return self.explanation.labels_of(found.leaf)
 
     def rename(self, names: Mapping[Any, str] | str) -> TableExplanation:
-        """The explanation with other names of the clusters, which all exports use.
+        """Give the clusters other names, which all texts and exports then use.
 
         Parameters
         ----------
@@ -142,20 +142,19 @@ class TableExplanation:
         Returns
         -------
         TableExplanation
-            A copy with the names.
+            The explanation itself, which is changed.
         """
         if isinstance(names, str):
             if names != "suggested":
                 raise UsageError(f"names is {names!r}", hint='use a dict, or "suggested"')
             clusters = self.explanation.cluster_names_.tolist()
             names = dict(zip(clusters, self.suggested_names))
-        found = self.explanation.rename_clusters(dict(names))
-        if self.stability is None:
-            return replace(self, explanation=found)
-        clusters = zip(self.stability.clusters, found.cluster_names_.tolist())
-        renamed = tuple(entry._replace(cluster=name) for entry, name in clusters)
-        stability = replace(self.stability, clusters=renamed)
-        return replace(self, explanation=found, stability=stability)
+        self.explanation = self.explanation.rename_clusters(dict(names))
+        if self.stability is not None:
+            clusters = zip(self.stability.clusters, self.explanation.cluster_names_.tolist())
+            renamed = tuple(entry._replace(cluster=name) for entry, name in clusters)
+            self.stability = replace(self.stability, clusters=renamed)
+        return self
 
     def with_stability(self, **options: Any) -> TableExplanation:
         """The explanation with its `stability`, which texts, reports and JSON then show.
@@ -277,12 +276,14 @@ def explain(
     labels: str | None = None,
     noise: Literal["background", "cluster"] = "background",
     columns: str | Sequence[str] | None = None,
+    include: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     categorical: str | Sequence[str] | None = None,
     profile: str | Sequence[str] | None = None,
     scale: Literal["auto", "standard", "robust", "log", "rank", "none"] = "auto",
     missing: Literal["auto", "drop", "median", "error"] = "auto",
     outliers: Literal["auto", "keep"] = "auto",
+    cleaning: Literal["auto", "keep"] = "auto",
     names: Mapping[Any, str] | str | None = None,
     method: str | None = None,
     leaves: int | None = None,
@@ -316,6 +317,9 @@ def explain(
         cluster of their own.
     columns, exclude : str or sequence of str, optional
         Columns to use, or to ignore. Patterns such as ``"dep_*"`` are possible.
+    include : str or sequence of str, optional
+        Columns to cluster on although they would be ignored or only described, as dates, codes,
+        results and copies of other columns are.
     categorical : str or sequence of str, optional
         Columns to treat as categories.
     profile : str or sequence of str, optional
@@ -327,7 +331,10 @@ def explain(
         What to do with rows with a missing number. ``"auto"`` drops them if they are at most
         10% of the rows; otherwise it ignores columns with many gaps or fills in the median.
     outliers : {"auto", "keep"}, default="auto"
-        Whether rows that are far from all others are set apart before clustering.
+        Whether rows that are far from all others, and totals, are set apart before clustering.
+    cleaning : {"auto", "keep"}, default="auto"
+        Whether numbers such as -999 that are far from all others and frequent are missing, and
+        spellings of a category that differ by case or blanks are merged.
     names : dict or "suggested", optional
         Names of clusters; see :meth:`TableExplanation.rename`.
     method : str, optional
@@ -362,12 +369,14 @@ def explain(
         labels=labels,
         noise=noise,
         columns=columns,
+        include=include,
         exclude=exclude,
         categorical=categorical,
         profile=profile,
         scale=scale,
         missing=missing,
         outliers=outliers,
+        cleaning=cleaning,
         method=method,
         leaves=leaves,
         objective=objective,
@@ -395,8 +404,8 @@ def explain_source(source: TableSource, options: ExplainOptions) -> TableExplana
     if options.labels is not None and options.method is None:
         method = options.chosen_method.name
         notice(Message("treeByLabels", method=method, option=option("method")))
-    fitted = choose_clusters(prepare(source, options), options)
-    fitted.clustering.report_number()
+    fitted = choose_clusters(prepare_table(source, options), options)
+    fitted.clustering.report()
     names = _suggested_names(fitted)
     return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
 

@@ -16,7 +16,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import ClusterRule
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.clustering import Clustering, cluster_rows
+from pellucid.table_explainer.clustering import Clustering, cluster_rows, columns_of_clusters
 from pellucid.table_explainer.outliers import smallest_size
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.encoding import Indicator
@@ -138,6 +138,9 @@ def choose_clusters(prepared: PreparedTable, options: ExplainOptions) -> FittedT
     stays if this does not help.
     """
     first = found = _fit_improved(cluster_rows(prepared, options), options)
+    if described := columns_of_clusters(first.clustering):
+        prepared = first.prepared.again(options, [], described)
+        first = found = _fit_improved(cluster_rows(prepared, options), options)
     if options.outliers != "auto" or options.number is not None:
         return first
     for _ in range(tuning.MOST_NUMBERS):
@@ -235,6 +238,8 @@ def _problems(fitted: FittedTable) -> Iterator[str]:
         yield Message("smallCluster", **shown, option=option("k"))
     if not has_labels and fitted.n_rows >= tuning.FEW_ROWS and score < tuning.WEAK:
         yield Message("overlap", score=score, weak=tuning.WEAK, option=option("columns"))
+    if not has_labels and (n_cells := fitted.prepared.n_cells) is not None:
+        yield Message("cells", columns=fitted.prepared.roles.used, n=n_cells)
     n, rows = fitted.n_incomplete, fitted.n_table_rows
     if n > tuning.MANY_DROPPED * rows:
         yield Message("manyDropped", n=n, rows=rows, option=option("missing", "median"))

@@ -1,4 +1,4 @@
-"""Rows that are far from all others.
+"""Rows that are far from all others, and totals of other rows.
 
 k-means gives such rows a cluster of their own, because each of them contributes much to the cost.
 They are set apart before clustering instead.
@@ -6,10 +6,12 @@ They are set apart before clustering instead.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -24,7 +26,89 @@ def smallest_size(n_rows: int) -> int:
     return max(2, int(np.ceil(tuning.SMALLEST_CLUSTER * n_rows)))
 
 
-def find_outliers(Z: np.ndarray) -> np.ndarray:
+_TOTAL = re.compile(
+    r".*\b(?:sub)?(?:totals?|sum)\b.*|.*(?:summe|gesamt|insgesamt).*|all(?: \w+)?|overall"
+    r"|averages?|mean|durchschnitt|mittelwert"
+)
+
+
+def find_totals(table: pl.DataFrame) -> np.ndarray:
+    """Rows that are totals of others.
+
+    Either the label of a row is that of a total, and one of its numbers is the sum or the mean of
+    those of the other rows, or of the rows since the last total. Or its numbers are the sums of all
+    other rows in at least two columns and at least half of them. There are few totals.
+    """
+    numbers = [column.cast(pl.Float64) for column in table if column.dtype.is_numeric()]
+    if table.height < tuning.FEWEST_ROWS or not numbers:
+        return np.empty(0, dtype=np.intp)
+    values = np.nan_to_num([column.fill_null(np.nan).to_numpy() for column in numbers])
+    # The sum of very few numbers can be equal by chance.
+    values = values[(values != 0).sum(axis=1) > tuning.FEWEST_VALUES]
+    labelled = np.zeros(table.height, dtype=bool)
+    for column in table:
+        if column.dtype == pl.String:
+            labelled |= _has_label(column)
+    few = max(1, tuning.MOST_OUTLIERS * table.height)
+    rows = [_labelled_totals(values, np.flatnonzero(labelled))] if labelled.sum() <= few else []
+    found = np.unique(np.concatenate([*rows, np.flatnonzero(_are_sums(values))])).astype(np.intp)
+    return found if len(found) <= few else np.empty(0, dtype=np.intp)
+
+
+def _has_label(column: pl.Series) -> np.ndarray:
+    """Cells with a word for a total."""
+    different = column.unique().drop_nulls().to_list()
+    totals = [text for text in different if _TOTAL.fullmatch(text.strip().lower())]
+    return column.is_in(totals).fill_null(False).to_numpy()
+
+
+def _labelled_totals(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The labelled rows with a number that is the sum or the mean of those of other rows."""
+    parts = np.delete(values, rows, axis=1)
+    last, found = -1, []
+    for row in rows.tolist():
+        block = values[:, last + 1 : row]
+        candidates = [parts.sum(axis=1), parts.mean(axis=1), block.sum(axis=1)]
+        value, last = values[:, row], row
+        close = [np.abs(value - each) <= tuning.TOTAL_ERROR * np.abs(each) for each in candidates]
+        if (np.any(close, axis=0) & (value != 0)).any():
+            found.append(row)
+    return np.array(found, dtype=np.intp)
+
+
+def _are_sums(values: np.ndarray) -> np.ndarray:
+    """Rows whose numbers are the sums of those of all other rows."""
+    others = values.sum(axis=1, keepdims=True) - values
+    scale = np.abs(values).sum(axis=1, keepdims=True)
+    n_sums = ((np.abs(values - others) <= 1e-6 * scale) & (values != 0)).sum(axis=0)
+    return (n_sums >= 2) & (2 * n_sums >= len(values))
+
+
+def find_extremes(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Positions of rows with a number that is far beyond all others in its column.
+
+    The distance is compared with the range of all others, so that it does not depend on a scale
+    which these rows would change.
+    """
+    n_rows = len(columns[0]) if columns else 0
+    most = max(1, int(tuning.MOST_EXTREMES * n_rows))
+    if n_rows < tuning.ROWS_PER_CLUSTER:
+        return np.empty(0, dtype=np.intp)
+    found = [np.empty(0, dtype=np.intp)]
+    for column in columns:
+        for values in (column, -column):
+            top = np.unique(values[np.argpartition(values, -most - 1)[-most - 1 :]])
+            for first, last in zip(top[:-1], top[1:]):
+                is_beyond = values > first
+                width = first - values.min()
+                if is_beyond.sum() <= most and last - first > tuning.FAR_EXTREME * width > 0:
+                    if len(np.unique(values[~is_beyond])) > tuning.FEWEST_VALUES:
+                        found.append(np.flatnonzero(is_beyond))
+                    break
+    return np.unique(np.concatenate(found))
+
+
+def find_outliers(Z: np.ndarray, n_set_apart: float = 0.0) -> np.ndarray:
     """Positions of rows that form a very small cluster although there are only few clusters.
 
     k-means with two, three and four clusters is applied. If it gives a cluster of less than 2%
@@ -33,16 +117,16 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
     three or four clusters require 60 or 80 rows.
 
     Of large data, only the rows that are farthest from the mean and a random sample of the others
-    are used. The sampled rows have a larger weight instead.
+    are used. The sampled rows have a larger weight instead. `Z` has numbers only: a rare
+    combination of categories is no outlier. `n_set_apart` rows are set apart already.
     """
     n_rows = len(Z)
-    if n_rows < tuning.ROWS_PER_CLUSTER:
+    if n_rows < tuning.ROWS_PER_CLUSTER or not Z.shape[1]:
         return np.empty(0, dtype=np.intp)
     most = max(2, n_rows // tuning.ROWS_PER_CLUSTER)
     numbers = [k for k in tuning.OUTLIER_CLUSTERS if k <= most]
     positions, weight = _sample(Z)
     limit = max(1.0, tuning.MOST_OUTLIERS * n_rows)
-    n_set_apart = 0.0
     found: list[np.ndarray] = []
     while len(positions) > max(tuning.OUTLIER_CLUSTERS):
         # The sample is small: more than one thread would only add overhead.

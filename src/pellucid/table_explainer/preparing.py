@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import or_
@@ -11,12 +12,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.notices import InputError, notice, notices_held, option
 from pellucid._utils.numeric_domain import MAX_VALUE, MIN_SPREAD
 from pellucid._utils.texts import Message, count
 from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions, one_name
+from pellucid.table_explainer.cleaning import Replacements, find_replacements, with_replacements
+from pellucid.table_explainer.copies import find_copies
+from pellucid.table_explainer.outliers import find_extremes, find_outliers, find_totals
 from pellucid.table_explainer.roles import (
     ColumnRoles,
     as_category,
@@ -24,6 +28,7 @@ from pellucid.table_explainer.roles import (
     choose_roles,
     is_long,
     is_nested,
+    report_roles,
 )
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
@@ -41,7 +46,8 @@ class PreparedTable:
     the clustered data are the features on `scales`. `labels` is the clustering to explain, if
     `label_column` contains it. `fill` replaces missing numbers, by column. `n_incomplete` counts
     the rows that are not clustered because of missing values, and `outliers` are the rows of the
-    source that were set apart.
+    source that were set apart. `described` are columns that are not clustered because of the
+    clusters. The options of `source` have the values that are replaced, `notices` the decisions.
     """
 
     source: TableSource
@@ -56,6 +62,13 @@ class PreparedTable:
     fill: dict[str, float] = field(default_factory=dict)
     n_incomplete: int = 0
     outliers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    described: dict[str, Message] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+    @cached_property
+    def cleaned(self) -> pl.DataFrame:
+        """The table of the source without sentinels, and with one spelling of each category."""
+        return with_replacements(self.source.table, self.source.options.replaced or {})
 
     @property
     def is_scaled(self) -> bool:
@@ -77,19 +90,6 @@ class PreparedTable:
                 part[:, j] = scale(column[start : start + tuning.BLOCK_ROWS])
         return Z
 
-    def without(self, outliers: np.ndarray) -> PreparedTable:
-        """The table without the given positions of `rows`, which become outliers."""
-        keep = np.ones(len(self.rows), dtype=bool)
-        keep[outliers] = False
-        return replace(
-            self,
-            rows=self.rows[keep],
-            table=self.table.filter(pl.Series(keep)),
-            features=[column[keep] for column in self.features],
-            labels=None if self.labels is None else self.labels[keep],
-            outliers=np.sort(np.concatenate([self.outliers, self.rows[~keep]])),
-        )
-
     def restate(self, tree: ThresholdTree) -> tuple[ThresholdTree, dict[int, int]]:
         """A tree on `Z` in the units of the table, and the old leaf of each of its leaves."""
         restatement = self.restatement(tree)
@@ -100,6 +100,35 @@ class PreparedTable:
         """The tree of a restatement whose gaps are known, and the old leaf of each leaf."""
         encoding = self.encoding
         return restatement.build(encoding.input_names, encoding.names, "round", self.roles.formats)
+
+    def find_outliers(self, n_set_apart: int) -> np.ndarray:
+        """Rows of the source that are far from all others in the numbers of the table."""
+        is_number = [isinstance(name, str) for name in self.encoding.names]
+        numbers = [column for column, is_one in zip(self.features, is_number) if is_one]
+        found = find_extremes([np.asarray(column, dtype=np.float64) for column in numbers])
+        if not len(found):
+            found = find_outliers(self.Z[:, is_number], n_set_apart)
+        return self.rows[found]
+
+    @cached_property
+    def n_cells(self) -> int | None:
+        """Number of different rows if they only combine few values of each column, else None."""
+        n_values = [len(self.table[name].unique()) for name in self.roles.numbers]
+        if any(n > tuning.VALUES_OF_CELLS for n in n_values):
+            return None
+        n_cells = self.table.unique().height
+        return n_cells if n_cells <= len(self.rows) / tuning.ROWS_PER_CELL else None
+
+    def again(
+        self,
+        options: ExplainOptions,
+        apart: Sequence[int] | np.ndarray,
+        described: Mapping[str, Message],
+    ) -> PreparedTable:
+        """The table prepared again without some rows, and without clustering some columns."""
+        rows = np.union1d(self.outliers, np.asarray(apart, dtype=np.intp))
+        found = {**self.described, **described}
+        return prepare_table(self.source, options, set_apart=rows, described=found)
 
     def values_by_column(self, features: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
         """Columns of the data by position, given the columns of `encoding`."""
@@ -123,35 +152,93 @@ class PreparedTable:
 
 
 def prepare(source: TableSource, options: ExplainOptions | None = None) -> PreparedTable:
-    """Prepare a table and report every decision in one line.
+    """Prepare a table and report every decision in one line; see `prepare_table`."""
+    prepared = prepare_table(source, options)
+    for line in prepared.notices:
+        notice(line)
+    return prepared
+
+
+def prepare_table(
+    source: TableSource,
+    options: ExplainOptions | None = None,
+    *,
+    set_apart: Sequence[int] | np.ndarray = (),
+    described: Mapping[str, Message] | None = None,
+) -> PreparedTable:
+    """Prepare a table; the decisions are in its `notices`.
+
+    Totals, outliers and the rows `set_apart` take part in no decision: columns, scales and
+    categories are those of the other rows. The columns `described` are not clustered.
 
     ``missing="auto"`` drops rows with a missing number. If these are more than 10% of the rows, it
     ignores columns with more than 20% missing values, and, if this is not enough, replaces missing
     numbers by the median.
     """
     options = options or ExplainOptions()
-    label_column = None
-    if options.labels is not None:
-        label_column = one_name(options.labels, source.table.columns, "labels")
-        if is_nested(source.table[label_column].dtype):
-            raise InputError(
-                f"column {label_column!r} of {option('labels')} has values of type "
-                f"{source.table[label_column].dtype}",
-                hint="labels are numbers or text",
-            )
+    is_search = options.outliers == "auto" and options.labels is None and options.number != 1
+    totals = find_totals(source.table) if is_search else np.empty(0, dtype=np.intp)
+    apart = np.union1d(totals, np.asarray(set_apart, dtype=np.intp)).astype(np.intp)
+    for _ in range(tuning.OUTLIER_ROUNDS):
+        with notices_held() as lines:
+            prepared = _prepared(source, options, apart, described or {})
+        if not is_search:
+            break
+        found = prepared.find_outliers(len(apart) - len(totals))
+        if not len(found):
+            break
+        apart = np.union1d(apart, found)
+    else:
+        with notices_held() as lines:
+            prepared = _prepared(source, options, apart, described or {})
+    with notices_held() as more:
+        if len(totals):
+            rows = [row_name(prepared, int(row)) for row in totals[: tuning.SHOWN_ROWS]]
+            n, keep = len(totals), option("outliers", "keep")
+            notice(Message("totals", n=n, rows=rows, option=keep))
+        if len(others := np.setdiff1d(apart, totals)):
+            _report_outliers(prepared, others)
+    return replace(prepared, notices=[*lines, *more])
+
+
+def _prepared(
+    source: TableSource,
+    options: ExplainOptions,
+    apart: np.ndarray,
+    described: Mapping[str, Message],
+) -> PreparedTable:
+    """Prepare the rows of a table that are not set apart."""
+    label_column = _label_column(source, options)
     reserved = () if label_column is None else (label_column,)
-    roles = choose_roles(source.table, source.formats, options, reserved=reserved)
-    table = source.table.select(
+    used = np.setdiff1d(np.arange(source.table.height), apart)
+    given = source.table[used] if len(apart) else source.table
+    replaced: Replacements = {}
+    if options.cleaning == "auto":
+        replaced = find_replacements(given, [*reserved, *options.excluded_of(given.columns)])
+        given = with_replacements(given, replaced)
+    roles = choose_roles(given, source.formats, options, reserved=reserved)
+    for name, reason in described.items():
+        roles.describe(name, reason)
+    numbers = pl.DataFrame([_in_domain(as_number(given[name])) for name in roles.numbers])
+    categories = pl.DataFrame([as_category(given[name]) for name in roles.categories])
+    _describe_copies(given, roles, numbers, categories)
+    table = pl.DataFrame(
         [
-            *(_in_domain(as_number(source.table[name])) for name in roles.numbers),
-            *(as_category(source.table[name]) for name in roles.categories),
+            *(numbers[name] for name in roles.numbers),
+            *(categories[name] for name in roles.categories),
         ]
     )
-    keep = pl.Series(np.ones(table.height, dtype=bool))
-    if label_column is not None and (n := source.table[label_column].null_count()):
-        keep = source.table[label_column].is_not_null()
+    keep = pl.Series(np.ones(given.height, dtype=bool))
+    if label_column is not None and (n := given[label_column].null_count()):
+        keep = given[label_column].is_not_null()
         notice(Message("noLabel", n=n, column=repr(label_column)))
-    table, complete, fill = _without_gaps(table, roles, options.missing)
+    with notices_held() as lines:
+        table, complete, fill = _without_gaps(table, roles, options.missing, replaced)
+    replaced = {n: pairs for n, pairs in replaced.items() if n in (*roles.used, *roles.profile)}
+    _report_replaced(given, source.table, replaced, roles)
+    report_roles(given, roles)
+    for line in lines:
+        notice(line)
     keep &= complete
     rows = np.flatnonzero(keep.to_numpy())
     if len(rows) == 0:
@@ -164,19 +251,136 @@ def prepare(source: TableSource, options: ExplainOptions | None = None) -> Prepa
     content = Columns.of(table)
     encoding = Encoding.fit(content, categorical=roles.categories)
     features = encoding.columns(content)
+    stored = {name: [list(pair) for pair in pairs] for name, pairs in replaced.items()}
+    read = replace(source.options, replaced=stored or None)
     return PreparedTable(
-        source=source,
+        source=replace(source, options=read),
         roles=roles,
-        rows=rows,
+        rows=used[rows],
         table=table,
         encoding=encoding,
         features=features,
         scales=find_scales(features, encoding.names, roles.formats, options.scale),
-        labels=None if label_column is None else _labels(source.table[label_column], rows),
+        labels=None if label_column is None else _labels(given[label_column], rows),
         label_column=label_column,
         fill=fill,
         n_incomplete=int((~complete).sum()),
+        outliers=apart,
+        described=dict(described),
     )
+
+
+def _label_column(source: TableSource, options: ExplainOptions) -> str | None:
+    if options.labels is None:
+        return None
+    found = one_name(options.labels, source.table.columns, "labels")
+    if is_nested(source.table[found].dtype):
+        raise InputError(
+            f"column {found!r} of {option('labels')} has values of type "
+            f"{source.table[found].dtype}",
+            hint="labels are numbers or text",
+        )
+    return found
+
+
+def _describe_copies(
+    given: pl.DataFrame, roles: ColumnRoles, numbers: pl.DataFrame, categories: pl.DataFrame
+) -> None:
+    """Describe columns that repeat others instead of clustering them."""
+    dates = [name for name in roles.described if given[name].dtype in (pl.Date, pl.Datetime)]
+    # Not by names: polars reads names such as "*" as patterns.
+    compared = [*numbers, *(as_number(given[name]) for name in dates)]
+    # Columns with gaps are compared on the rows in which all of them are known.
+    known = [
+        column for column in compared if column.null_count() <= tuning.MANY_GAPS * given.height
+    ]
+    free = [column for column in categories if column.name not in roles.requested]
+    complete = pl.DataFrame(known).drop_nulls()
+    found = find_copies(complete, pl.DataFrame(free), dates=dates, requested=roles.requested)
+    if len(found) < len(roles.used):
+        for name, reason in found.items():
+            roles.describe(name, reason)
+
+
+def _report_replaced(
+    given: pl.DataFrame, table: pl.DataFrame, replaced: Replacements, roles: ColumnRoles
+) -> None:
+    """Report values that are taken as missing, and merged spellings, each in one line."""
+    sentinels, spellings = [], []
+    for name, pairs in replaced.items():
+        merged: dict[str, list[str]] = {}
+        for value, other in pairs:
+            if other is not None:
+                merged.setdefault(other, []).append(repr(value))
+                continue
+            known = roles.formats.get(name, ColumnFormat())
+            n = int((as_number(table[name]) == value).sum())
+            sentinels.append(Message("sentinel", value=known.text(value), column=name, n=n))
+        spellings += [
+            Message("spelling", column=name, category=repr(one), others=others)
+            for one, others in merged.items()
+        ]
+    keep = option("cleaning", "keep")
+    if sentinels:
+        notice(Message("sentinels", values=sentinels, option=keep))
+    if spellings:
+        notice(Message("spellings", values=spellings[: tuning.MOST_LISTED], option=keep))
+
+
+def _report_outliers(prepared: PreparedTable, rows: np.ndarray) -> None:
+    """Report outliers with the column and the value that are far from all other rows."""
+    reasons = _columns_of_outliers(prepared, rows)
+    keep = option("outliers", "keep")
+    if len(rows) <= tuning.SHOWN_ROWS:
+        shown = [
+            Message("outlier", row=row_name(prepared, int(row)), column=name, value=text)
+            for row, (name, _, text) in zip(rows, reasons)
+        ]
+        notice(Message("outliers", n=len(rows), rows=shown, option=keep))
+        return
+    groups: dict[str, list[tuple[float, str, int]]] = {}
+    for row, (name, value, text) in zip(rows, reasons):
+        groups.setdefault(name, []).append((value, text, int(row)))
+    parts = []
+    for name, found in sorted(groups.items(), key=lambda item: -len(item[1])):
+        low, high, row = min(found), max(found), row_name(prepared, found[0][2])
+        key = "outlierValue" if low[0] == high[0] else "outlierRange"
+        shown_values = {"column": name, "low": low[1], "high": high[1]}
+        parts.append(Message(key, **shown_values, n=len(found), row=row))
+    notice(Message("manyOutliers", n=len(rows), parts=parts, option=keep))
+
+
+def _columns_of_outliers(prepared: PreparedTable, rows: np.ndarray) -> list[tuple[str, float, str]]:
+    """For each row, the column in which it is farthest from the others, and its value there."""
+    names = prepared.roles.numbers
+    scales = dict(zip(prepared.encoding.names, prepared.scales))
+    values = {
+        name: as_number(prepared.cleaned[name].gather(rows)).fill_null(np.nan).to_numpy()
+        for name in names
+    }
+    with np.errstate(invalid="ignore", divide="ignore"):
+        far = np.array([np.abs(scales[name](values[name])) for name in names])
+    found = []
+    for position, column in enumerate(np.nan_to_num(far, nan=-1.0, posinf=1e300).argmax(axis=0)):
+        name = names[column]
+        value, known = float(values[name][position]), prepared.roles.formats[name]
+        is_long = not (known.is_whole or known.is_date)
+        found.append((name, value, known.text(float(f"{value:.4g}") if is_long else value)))
+    return found
+
+
+_ROW_NUMBERS = re.compile(r"(?:unnamed|column \d+|index|row[ _.]?(?:names?|id|num|number)?).*")
+
+
+def row_name(prepared: PreparedTable, row: int) -> Message:
+    """A row by its number, with its name or identifier if the table has one, text first."""
+    ignored, table = prepared.roles.ignored, prepared.source.table
+    names = [name for name, reason in ignored.items() if reason in ("identifier", "text")]
+    names = [name for name in names if not _ROW_NUMBERS.fullmatch(name.casefold())]
+    for name in sorted(names, key=lambda name: table[name].dtype != pl.String):
+        if (value := table[name][row]) is not None:
+            return Message("rowWithName", row=row + 1, column=name, value=str(value))
+    return Message("row", row=row + 1)
 
 
 def _labels(column: pl.Series, rows: np.ndarray) -> np.ndarray:
@@ -211,11 +415,20 @@ def _in_domain(column: pl.Series) -> pl.Series:
 
 
 def _without_gaps(
-    table: pl.DataFrame, roles: ColumnRoles, missing: str
+    table: pl.DataFrame, roles: ColumnRoles, missing: str, replaced: Collection[str]
 ) -> tuple[pl.DataFrame, pl.Series, dict[str, float]]:
-    """The table with missing numbers filled in, the complete rows, and the values filled in."""
+    """The table with missing numbers filled in, the complete rows, and the values filled in.
+
+    The columns `replaced` had sentinels: with ``"auto"``, they are filled in, since dropping the
+    rows changes the clusters more.
+    """
     complete = pl.Series(np.ones(table.height, dtype=bool))
     gaps = {name: n for name in roles.numbers if (n := table[name].null_count())}
+    few = {n: k for n, k in gaps.items() if n in replaced and k <= tuning.MANY_GAPS * table.height}
+    if missing == "auto" and few:
+        table, fill = _filled(table, few, roles)
+        table, complete, more = _without_gaps(table, roles, missing, ())
+        return table, complete, fill | more
     if not gaps:
         return table, complete, {}
     if missing == "error":
@@ -241,13 +454,22 @@ def _without_gaps(
         "columns": _counted(gaps),
     }
     if missing == "median":
-        fill = {name: _median(table[name], roles.formats[name]) for name in gaps}
-        notice(Message("filled", **counted, option=option("missing", "drop")))
-        # Not by expressions: polars reads names such as "*" in them as patterns.
-        filled = [table[name].fill_null(value) for name, value in fill.items()]
-        return table.with_columns(filled), complete, fill
+        table, fill = _filled(table, gaps, roles)
+        return table, complete, fill
     notice(Message("dropped", **counted, option=option("missing", "median")))
     return table, ~incomplete, {}
+
+
+def _filled(
+    table: pl.DataFrame, gaps: dict[str, int], roles: ColumnRoles
+) -> tuple[pl.DataFrame, dict[str, float]]:
+    """The table with the median in place of missing numbers, and the medians."""
+    fill = {name: _median(table[name], roles.formats[name]) for name in gaps}
+    counted = {"n": int(_incomplete(table, gaps).sum()), "columns": _counted(gaps)}
+    notice(Message("filled", rows=table.height, **counted, option=option("missing", "drop")))
+    # Not by expressions: polars reads names such as "*" in them as patterns.
+    filled = [table[name].fill_null(value) for name, value in fill.items()]
+    return table.with_columns(filled), fill
 
 
 def _median(column: pl.Series, known: ColumnFormat) -> float:
@@ -268,8 +490,6 @@ def _without_sparse_columns(
         return table, gaps
     for name in sparse:
         roles.ignore(name, "gaps")
-        share, shown = gaps[name] / table.height, option("missing", "median")
-        notice(Message("ignoredGaps", column=name, share=share, option=shown))
     kept = table.select([column for column in table if column.name not in sparse])
     return kept, {name: n for name, n in gaps.items() if name not in sparse}
 

@@ -23,7 +23,7 @@ from pellucid.report.table_facts import (
 )
 from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
-from pellucid.table_explainer.roles import as_category, as_number, is_nested, is_quantity
+from pellucid.table_explainer.roles import as_category, as_number, is_nested
 from pellucid.tables.encoding import Indicator
 
 
@@ -42,9 +42,10 @@ def write_table_report(
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
-    described = [prepared.source.table[n].gather(prepared.rows) for n in prepared.roles.profile]
+    described = [prepared.cleaned[n].gather(prepared.rows) for n in prepared.roles.profile]
     shown = prepared.table.with_columns(
-        as_number(column) if is_quantity(column) else as_category(column) for column in described
+        as_number(column) if prepared.roles.is_quantity(column) else as_category(column)
+        for column in described
     )
     # Of rows that were read in batches, the page shows a sample.
     if shown.height < fitted.n_rows and options.get("rows", "rows") == "rows":
@@ -100,7 +101,7 @@ def describe_table(fitted: FittedTable) -> TableFacts:
     not counted.
     """
     prepared = fitted.prepared
-    table = prepared.source.table
+    table = prepared.cleaned
     is_complete = table.height == fitted.n_table_rows
     names = table.columns[:MOST_COLUMNS]
     rows = sampled_rows(table.height, len(names))
@@ -167,4 +168,6 @@ def _role(prepared: PreparedTable, name: str) -> tuple[str, str | None]:
         return "category", None
     if name == prepared.label_column:
         return "label", None
-    return ("profile", None) if name in roles.profile else ("ignored", "excluded")
+    if name in roles.profile:
+        return "profile", roles.described.get(name)
+    return "ignored", "excluded"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,14 @@ import polars as pl
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.table_explainer import tuning
-from pellucid.table_explainer.arguments import ExplainOptions, listed, match_names
+from pellucid.table_explainer.arguments import ExplainOptions, match_names
+from pellucid.table_explainer.meanings import (
+    NO_ID,
+    is_named_code,
+    is_named_identifier,
+    meaning_of,
+    words_of,
+)
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import days
 
@@ -27,7 +34,7 @@ _CODE = re.compile(
     r"telefon|mobile|fax|fips|code|cod|flight)s?(?:[^a-z]|$)|(?:zip|postal|post|area)[ _.]?code",
     re.IGNORECASE,
 )
-_YEAR = re.compile(rf"{_WORD}(?:year|yr|jahr|annee|año|ano|vintage)s?(?:[^a-z]|$)", re.IGNORECASE)
+_YEARS_IN_NAME = {"year", "years", "yr", "yrs", "jahr", "annee", "año", "ano", "vintage"}
 
 _REASONS = {
     "identifier": Message("isIdentifier"),
@@ -38,22 +45,23 @@ _REASONS = {
     "text": Message("isText"),
     "time": Message("isTime"),
     "nested": Message("isNested"),
+    "date": Message("isDate"),
+    "calendar part": Message("isCalendarPart"),
+    "result": Message("isResult"),
+    "kind": Message("isKind"),
 }
-_REMEDIES = {
-    "identifier": "columns",
-    "code": "categorical",
-    "near constant": "columns",
-    "missing": "columns",
-    "text": "categorical",
-}
+_UNUSABLE = ("constant", "time", "nested")
+_DESCRIBED = ("date", "calendar part", "result", "kind")
 
 
 @dataclass
 class ColumnRoles:
     """The roles of the columns.
 
-    `numbers` and `categories` are clustered; `profile` is not, but described in the result.
-    `formats` say how the values of numeric columns are written, `ignored` why a column is ignored.
+    `numbers` and `categories` are clustered; `profile` is not, but described in the result:
+    `described` says why, for columns that were not asked for. `formats` say how the values of
+    numeric columns are written, `ignored` why a column is ignored. `forced` are the categories that
+    were asked for, `requested` all columns that were.
     """
 
     numbers: list[str] = field(default_factory=list)
@@ -61,6 +69,9 @@ class ColumnRoles:
     profile: list[str] = field(default_factory=list)
     formats: dict[str, ColumnFormat] = field(default_factory=dict)
     ignored: dict[str, str] = field(default_factory=dict)
+    described: dict[str, Message] = field(default_factory=dict)
+    forced: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
     @property
     def used(self) -> list[str]:
@@ -75,6 +86,20 @@ class ColumnRoles:
         self.formats.pop(name, None)
         self.ignored[name] = reason
 
+    def describe(self, name: str, reason: Message) -> None:
+        """Describe a column that was to be clustered."""
+        for names in (self.numbers, self.categories):
+            if name in names:
+                names.remove(name)
+        self.profile.append(name)
+        self.described[name] = reason
+
+    def is_quantity(self, column: pl.Series) -> bool:
+        """Whether a column is described by a mean rather than by its most frequent value."""
+        reason = self.described.get(column.name)
+        is_part = reason == _REASONS["calendar part"] and not is_year(column)
+        return is_quantity(column) and not is_part and reason != _REASONS["kind"]
+
 
 def choose_roles(
     table: pl.DataFrame,
@@ -83,51 +108,62 @@ def choose_roles(
     *,
     reserved: Sequence[str] = (),
 ) -> ColumnRoles:
-    """Decide the role of each column and report the decisions.
+    """Decide the role of each column; `report_roles` reports the decisions.
 
     `formats` were found while the table was read; `reserved` columns have another purpose.
     """
     options = options or ExplainOptions()
     names = _named_columns(table, options)
-    chosen = ColumnRoles(profile=names["profile"])
-    for name in chosen.profile:
-        if is_quantity(table[name]):
-            chosen.formats[name] = find_format(table[name], formats.get(name, ColumnFormat()))
+    requested = {*names["columns"], *names["include"]}
+    forced = names["categorical"]
+    chosen = ColumnRoles(profile=names["profile"], forced=forced, requested=[*requested, *forced])
     not_used = {*names["exclude"], *names["profile"], *reserved}
     candidates = names["columns"] if options.columns is not None else table.columns
-    for name in dict.fromkeys([*candidates, *names["categorical"]]):
+    others = {name.lower() for name in table.columns}
+    for name in dict.fromkeys([*candidates, *names["include"], *names["categorical"]]):
         if name in not_used:
             continue
-        column, is_requested = table[name], name in names["columns"]
-        is_forced = name in names["categorical"]
-        role = _forced_category(column) if is_forced else _role(column, is_requested=is_requested)
+        column, is_requested = table[name], name in requested
+        if name in forced:
+            role = _forced_category(column)
+        else:
+            role = _role(column, is_requested=is_requested)
+            if not is_requested and role in ("number", "category", "identifier", "kind"):
+                whole = column.dtype.is_numeric() and _is_whole(column)
+                role = meaning_of(_present(column), others, is_whole=whole) or role
         if role == "number":
             chosen.numbers.append(name)
-            chosen.formats[name] = find_format(column, formats.get(name, ColumnFormat()))
         elif role == "category":
             chosen.categories.append(name)
+        elif role in _DESCRIBED:
+            chosen.describe(name, _REASONS[role])
         elif is_requested:
             other = f", or add it to {option('categorical')}" if role == "text" else ""
+            given = "columns" if name in names["columns"] else "include"
             raise InputError(
                 f"column {name!r} cannot be used: {_REASONS[role]}",
-                hint=f"remove it from {option('columns')}{other}",
+                hint=f"remove it from {option(given)}{other}",
             )
         else:
             chosen.ignored[name] = role
-    _report_ignored(table, chosen.ignored)
+    for name in [*chosen.numbers, *chosen.profile]:
+        if name in chosen.numbers or is_quantity(table[name]):
+            chosen.formats[name] = find_format(table[name], formats.get(name, ColumnFormat()))
     if not chosen.used:
         raise _no_column(table, chosen)
-    _report_used(table, chosen, names["categorical"])
     return chosen
 
 
 def _named_columns(table: pl.DataFrame, options: ExplainOptions) -> dict[str, list[str]]:
     """The columns that each option names; a column in two options that conflict is an error."""
     names: dict[str, list[str]] = {}
-    for parameter in ("columns", "exclude", "profile", "categorical"):
+    for parameter in ("columns", "include", "exclude", "profile", "categorical"):
         given = getattr(options, parameter)
         names[parameter] = [] if given is None else match_names(given, table.columns, parameter)
-    conflicts = (("columns", "exclude"), ("columns", "profile"), ("categorical", "exclude"))
+    conflicts = (
+        *(("columns", "exclude"), ("columns", "profile"), ("categorical", "exclude")),
+        *(("include", "exclude"), ("include", "profile")),
+    )
     for first, second in conflicts:
         if both := [name for name in names[first] if name in names[second]]:
             raise UsageError(f"{both[0]!r} is in {option(first)} and in {option(second)}")
@@ -135,12 +171,12 @@ def _named_columns(table: pl.DataFrame, options: ExplainOptions) -> dict[str, li
 
 
 def _no_column(table: pl.DataFrame, chosen: ColumnRoles) -> InputError:
-    hint = f"choose columns with {option('columns')}, or text columns with {option('categorical')}"
+    """The error about a table in which no column is left; what it needs."""
+    hint = f"choose columns with {option('include')}, or text columns with {option('categorical')}"
     if set(chosen.ignored.values()) == {"constant"}:
         hint = "every column has only one value"
-    return InputError(
-        f"there is no column to cluster by; the columns are {listed(table.columns)}", hint=hint
-    )
+    why = "; ".join(reasons_of(table, chosen))
+    return InputError(f"there is no column to cluster by: {why}", hint=hint)
 
 
 def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
@@ -164,7 +200,7 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
 
 def is_year(column: pl.Series) -> bool:
     """Whether a column has the name of a year and plausible values."""
-    if not _YEAR.search(column.name) or not _is_whole(column):
+    if not _YEARS_IN_NAME.intersection(words_of(column.name)) or not _is_whole(column):
         return False
     present = _present(column)
     return len(present) > 0 and bool(present.cast(pl.Float64).is_between(*tuning.YEARS).all())
@@ -255,7 +291,8 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
 def _numeric_role(column: pl.Series) -> str:
     """The role of a column of numbers."""
     if not _is_whole(column):
-        return "number"
+        is_id = words_of(column.name)[-1:] == ["id"]
+        return "identifier" if is_id and column.n_unique() > len(column) / 2 else "number"
     if is_year(column):
         return "number"
     few = column.head(tuning.FIRST_ROWS).n_unique() <= tuning.MAX_CATEGORIES
@@ -263,11 +300,24 @@ def _numeric_role(column: pl.Series) -> str:
     if n_different == 2 and not is_long(column):
         return "category"
     is_few = n_different <= min(tuning.MAX_CATEGORIES, max(2, len(column) // 10))
-    if _IDENTIFIER.search(column.name) or _IDENTIFIER.search(column.name.lower()):
+    name = column.name
+    if is_named_identifier(name):
+        return "kind" if is_few else "identifier"
+    is_answer = {"yes", "no"} <= {*words_of(name)}
+    if not is_answer and (_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower())):
         return "category" if is_few else "identifier"
-    if _CODE.search(column.name):
-        return "category" if is_few else "code"
-    return "identifier" if _numbers_the_rows(column) else "number"
+    if is_named_code(name):
+        return "kind" if column.n_unique() <= len(column) / 5 else "code"
+    if _CODE.search(name):
+        return "kind" if is_few else "code"
+    return "identifier" if _numbers_the_rows(column) or _is_joined_id(column) else "number"
+
+
+def _is_joined_id(column: pl.Series) -> bool:
+    """Whether a name of one word ends with "id" and almost every value is different."""
+    if not re.search(r"[a-z]{3}id$", column.name.lower()) or NO_ID.search(column.name.lower()):
+        return False
+    return column.n_unique() > tuning.ALMOST_ALL * len(column)
 
 
 def _numbers_the_rows(column: pl.Series) -> bool:
@@ -289,6 +339,8 @@ def _text_role(column: pl.Series, *, is_requested: bool) -> str:
             _IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()) or _CODE.search(name)
         ):
             return "identifier"
+        if n_different <= most and is_named_identifier(name):
+            return "kind"
     return "category" if n_different <= most else "text"
 
 
@@ -325,24 +377,21 @@ def _largest_count(column: pl.Series) -> int:
     return max(column.value_counts(name="rows")["rows"].to_list())
 
 
-def _report_ignored(table: pl.DataFrame, ignored: dict[str, str]) -> None:
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in ignored.items():
-        by_reason.setdefault(reason, []).append(name)
-    for reason, names in by_reason.items():
-        why = _REASONS[reason]
-        if reason == "text" and len(names) == 1:
-            why = Message("isTextOf", n=table[names[0]].n_unique())
-        remedy = _REMEDIES.get(reason)
-        if remedy is None:
-            notice(Message("ignored", columns=names, reason=why))
-        else:
-            shown = {"n": len(names), "option": option(remedy)}
-            notice(Message("ignoredUnless", columns=names, reason=why, **shown))
-
-
-def _report_used(table: pl.DataFrame, chosen: ColumnRoles, forced: list[str]) -> None:
-    if guessed := [name for name in chosen.categories if name not in forced]:
+def report_roles(table: pl.DataFrame, chosen: ColumnRoles) -> None:
+    """Report which columns are ignored, described and clustered, each in one line."""
+    if chosen.ignored:
+        reasons = {*chosen.ignored.values()}
+        options = [option("include")] if reasons - {*_UNUSABLE, "text", "gaps"} else []
+        options += [option("categorical")] if reasons & {"text", "code"} else []
+        options += [option("missing", "median")] if "gaps" in reasons else []
+        parts = _grouped({n: _why_ignored(table[n], r) for n, r in chosen.ignored.items()})
+        key = "ignoredUnless" if options else "ignored"
+        n = len(chosen.ignored)
+        notice(Message(key, parts=parts, n=n, options=" or ".join(options)))
+    if chosen.described:
+        n, parts = len(chosen.described), _grouped(chosen.described)
+        notice(Message("described", parts=parts, n=n, option=option("include")))
+    if guessed := [name for name in chosen.categories if name not in chosen.forced]:
         notice(Message("categories", columns=guessed, option=option("exclude")))
     dates = [name for name in chosen.numbers if chosen.formats[name].is_date]
     if dates:
@@ -354,3 +403,28 @@ def _report_used(table: pl.DataFrame, chosen: ColumnRoles, forced: list[str]) ->
     ]
     if codes:
         notice(Message("fewValues", columns=codes, option=option("categorical")))
+
+
+def reasons_of(table: pl.DataFrame, chosen: ColumnRoles) -> list[Message]:
+    """Why columns are not clustered, one text per reason."""
+    ignored = {name: _why_ignored(table[name], why) for name, why in chosen.ignored.items()}
+    return _grouped(chosen.described | ignored)
+
+
+def _why_ignored(column: pl.Series, reason: str) -> Message:
+    if reason == "text":
+        return Message("isTextOf", n=column.n_unique())
+    if reason == "gaps":
+        return Message("isGaps", share=column.null_count() / len(column))
+    return _REASONS[reason]
+
+
+def _grouped(reasons: Mapping[str, Message]) -> list[Message]:
+    """Columns with the same reason, each group with the reason."""
+    groups: dict[Message, list[Any]] = {}
+    for name, reason in reasons.items():
+        groups.setdefault(reason, []).append(name)
+    for names in groups.values():
+        if len(names) > tuning.MOST_LISTED:
+            names[tuning.MOST_LISTED :] = [Message("andMore", n=len(names) - tuning.MOST_LISTED)]
+    return [Message("because", columns=names, reason=why) for why, names in groups.items()]

@@ -35,7 +35,8 @@ class ReadingOptions:
     The `separator` " " stands for any number of blanks if single blanks do not give lines of equal
     length. `na` are the missing values next to the empty field, instead of the rules of
     `text_columns`. `skip` counts the lines above the header, and `header` says whether the first
-    line after them has the names of the columns.
+    line after them has the names of the columns. `replaced` has, for columns of the table, pairs of
+    a value and what it is read as: sentinels as None, and spellings of a category.
     """
 
     separator: str | None = None
@@ -44,6 +45,7 @@ class ReadingOptions:
     na: tuple[str, ...] | None = None
     skip: int | None = None
     header: bool | None = None
+    replaced: dict[str, list[list[Any]]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The options that are not None, for JSON."""
@@ -79,6 +81,13 @@ _IS_VALID: dict[str, Callable[[Any], bool]] = {
     ),
     "skip": lambda value: type(value) is int and value >= 0,
     "header": lambda value: isinstance(value, bool),
+    "replaced": lambda value: (
+        isinstance(value, dict)
+        and all(isinstance(pairs, list) for pairs in value.values())
+        and all(
+            isinstance(pair, list) and len(pair) == 2 for each in value.values() for pair in each
+        )
+    ),
 }
 """Whether a value of each option is possible."""
 

@@ -1,0 +1,132 @@
+"""Values that stand for missing ones, and spellings of one category.
+
+A sentinel is a number or a date that is written where a value is missing: -999, 9999, 0 where zero
+is impossible, 1900-01-01. It is the smallest or largest value of its column, occurs several times,
+and is far from all other values. Spellings of one category differ by case or blanks only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pellucid.table_explainer import tuning
+from pellucid.table_explainer.roles import as_number
+
+Replacements = dict[str, list[tuple[Any, Any]]]
+"""For each column, values and what replaces them; None is a missing value."""
+
+_TYPICAL = re.compile(r"-?(?:9+[789]?|8{2,}|7{3,}|6{3,})(?:\.9+|\.0)?")
+"""Numbers such as 999, -99, 9998, 8888 and 99.9."""
+
+_DATES = {-25567.0, -25569.0, -25568.0, 0.0, 2932896.0, -79258.0, -719162.0, -141427.0, -36524.0}
+"""1900-01-01, 1899-12-30 and -31, 1970-01-01, 9999-12-31, and the first days of databases."""
+
+
+def find_sentinels(column: pl.Series) -> list[float]:
+    """Values of a column of numbers or dates that stand for missing ones."""
+    numbers = as_number(column).drop_nulls().drop_nans()
+    if len(numbers) < tuning.FEWEST_ROWS:
+        return []
+    values, counts = np.unique(numbers.to_numpy(), return_counts=True)
+    is_date = column.dtype.is_temporal()
+    found: list[float] = []
+    while len(values) - len(found) > tuning.FEWEST_VALUES and len(found) < tuning.MOST_SENTINELS:
+        kept = ~np.isin(values, found)
+        end = _sentinel_end(values[kept], counts[kept], is_date=is_date)
+        if end is None:
+            return found
+        found.append(float(values[kept][end]))
+    return found
+
+
+def _sentinel_end(values: np.ndarray, counts: np.ndarray, *, is_date: bool) -> int | None:
+    """0 or -1 if the smallest or the largest of some different values is a sentinel."""
+    for end, rest in ((0, slice(1, None)), (-1, slice(None, -1))):
+        value, others = float(values[end]), values[rest]
+        if counts[end] < 2:
+            continue
+        gap = abs(value - float(others[0 if end == 0 else -1]))
+        width = float(others[-1] - others[0])
+        if is_date:
+            if value in _DATES and gap > width:
+                return end
+        elif _is_sentinel(value, int(counts[end]), gap, width, others, counts[rest]):
+            return end
+    return None
+
+
+def _is_sentinel(
+    value: float, count: int, gap: float, width: float, others: np.ndarray, counts: np.ndarray
+) -> bool:
+    n_rows = count + int(counts.sum())
+    is_typical = _TYPICAL.fullmatch(f"{value:.10g}") is not None
+    if is_typical and (gap > width or (value <= -99 and others[0] >= 0)):
+        return True
+    if value in (0, -1) and others[0] > 0:
+        mean = float(np.average(others, weights=counts))
+        spread = float(np.sqrt(np.average((others - mean) ** 2, weights=counts)))
+        is_rare = tuning.FEWEST_ZEROS <= count <= tuning.MOST_ZEROS * n_rows
+        far, mean_far = tuning.FAR_ZERO
+        return is_rare and gap > far * spread and mean - value > mean_far * spread
+    return gap > tuning.FAR_VALUE * width and count >= max(3, tuning.FREQUENT * n_rows)
+
+
+def find_spellings(column: pl.Series) -> dict[str, str]:
+    """Spellings of a category that differ by case or blanks, and the most frequent one of each."""
+    counts = column.drop_nulls().alias("value").value_counts(name="rows").rows()
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for value, rows in counts:
+        groups.setdefault(" ".join(value.split()).casefold(), []).append((-rows, value))
+    found: dict[str, str] = {}
+    for key, spellings in groups.items():
+        (most, first), *others = sorted(spellings)
+        n_rows = most + sum(rows for rows, _ in others)
+        # Genotypes are written AA, Aa and aa.
+        if len(key) > 2 or most / n_rows >= tuning.MAIN_SPELLING:
+            found |= {other: first for _, other in others}
+    return found
+
+
+def find_replacements(table: pl.DataFrame, not_used: Collection[str] = ()) -> Replacements:
+    """Sentinels of the numbers and dates of a table, and spellings of its categories."""
+    found: Replacements = {}
+    for column in table:
+        if column.name in not_used:
+            continue
+        if column.dtype == pl.String:
+            if _has_spellings(column) and (spellings := find_spellings(column)):
+                found[column.name] = list(spellings.items())
+            continue
+        is_number = column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Datetime)
+        if is_number and (values := find_sentinels(column)):
+            found[column.name] = [(value, None) for value in values]
+    return found
+
+
+def _has_spellings(column: pl.Series) -> bool:
+    """Whether the texts of a column may be categories, of which some differ by case or blanks."""
+    texts = column.drop_nulls().unique()
+    folded = texts.str.to_lowercase().str.strip_chars().str.replace_all(r"\s+", " ")
+    return len(texts) > folded.n_unique() and 2 * folded.n_unique() < len(column)
+
+
+def with_replacements(table: pl.DataFrame, replaced: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    """The table with values replaced."""
+    return table.with_columns(
+        replace_values(table[name], pairs)
+        for name, pairs in replaced.items()
+        if name in table.columns
+    )
+
+
+def replace_values(column: pl.Series, pairs: Sequence[Any]) -> pl.Series:
+    """A column with values replaced; numbers and dates by missing values only."""
+    if column.dtype == pl.String:
+        return column.replace(dict(pairs))
+    missing = as_number(column).is_in([float(value) for value, _ in pairs])
+    return column.set(missing.fill_null(False), None)

@@ -1,0 +1,234 @@
+"""Columns that are functions of others, which would count twice in a clustering.
+
+Two numbers are copies if one is nearly a linear or a monotone function of the other: wage and its
+logarithm, sleep and 24 - sleep. A number is also a copy if it is the sum, the difference or the
+mean of others. Two categories are copies if each value of one goes with one value of the other.
+The first column of the table stays; of a sum, the parts stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from scipy.stats import rankdata
+
+from pellucid._utils.texts import Message
+from pellucid.table_explainer import tuning
+from pellucid.table_explainer.meanings import words_of
+from pellucid.tables.column_formats import format_number
+
+_TOTALS = {"total", "tot", "sum", "all", "overall", "gesamt", "summe", "mean", "average", "avg"}
+
+
+def find_copies(
+    numbers: pl.DataFrame,
+    categories: pl.DataFrame,
+    *,
+    dates: Sequence[str] = (),
+    requested: Sequence[str] = (),
+) -> dict[str, Message]:
+    """The columns that repeat others, and what each of them is.
+
+    `numbers` has no missing values. Columns that were `requested` stay, and `dates`, which are not
+    clustered; only a linear function of a date is a copy of it.
+    """
+    found: dict[str, Message] = {}
+    rows = _sampled(numbers.height)
+    if len(rows) >= tuning.FEWEST_ROWS:
+        data = {column.name: column.to_numpy()[rows] for column in numbers}
+        found = _functions(data, set(dates), {*dates, *requested})
+        left = [name for name in data if name not in found and name not in dates]
+        found |= _sums({name: data[name] for name in left}, set(requested))
+    if categories.height >= tuning.FEWEST_ROWS:
+        found |= _same_categories(categories)
+    return found
+
+
+def _sampled(n_rows: int) -> np.ndarray:
+    if n_rows <= tuning.COPY_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, tuning.COPY_ROWS, replace=False))
+
+
+def _functions(data: dict[str, np.ndarray], dates: set[str], first: set[str]) -> dict[str, Message]:
+    """Linear and monotone functions of one column."""
+    lower = {name.lower() for name in data}
+    names = sorted(data, key=lambda name: (name not in first, _is_transformed(name, lower)))
+    names = [name for name in names if data[name].std() > 0]
+    if len(names) < 2:
+        return {}
+    linear = _correlations([data[name] for name in names])
+    ranks = _correlations([rankdata(data[name]) for name in names])
+    found: dict[str, Message] = {}
+    near: list[str] = []
+    for is_exact in (True, False):
+        kept: list[int] = []
+        for j, name in enumerate(names):
+            if name in found:
+                continue
+            for i in kept if name not in first else ():
+                if _is_copy(linear[i, j], ranks[i, j], names[i] in dates, is_exact=is_exact):
+                    x, y = data[names[i]], data[name]
+                    if is_exact and not _is_function(x, y):
+                        continue
+                    if abs(linear[i, j]) < tuning.LINEAR_COPY and _are_trends(x, y):
+                        continue
+                    found[name] = _relation(names[i], x, y, linear[i, j])
+                    near += [] if is_exact else [name]
+                    break
+            else:
+                kept.append(j)
+    if len(near) > max(1, tuning.MOST_NEAR_COPIES * len(names)):
+        return {name: why for name, why in found.items() if name not in near}
+    return found
+
+
+def _is_transformed(name: str, others: set[str]) -> bool:
+    """Whether a name is that of a function of another column, such as logwage or age_sq."""
+    name = name.lower()
+    before = re.sub(r"^(?:log|ln|l|sqrt|sq|norm|scaled|z|std)(?:\d+)?[ _.]?", "", name)
+    after = re.sub(r"[ _.]?(?:log|ln|sq|squared|\^?2|norm|scaled|std|z)$", "", name)
+    return {before, after} - {name} <= others and (before, after) != (name, name)
+
+
+def _is_copy(linear: float, ranks: float, is_date: bool, *, is_exact: bool) -> bool:
+    linear, ranks = abs(linear), abs(ranks)
+    if is_date:
+        return linear > tuning.SAME_AS_DATE
+    if is_exact:
+        return max(linear, ranks) >= tuning.EXACT_COPY
+    is_linear = linear >= tuning.LINEAR_COPY and ranks >= tuning.LINEAR_COPY_RANKS
+    return is_linear or ranks >= tuning.MONOTONE_COPY
+
+
+def _is_function(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two columns also go together where neither has its most frequent value.
+
+    Columns that are almost always zero have equal ranks if they are zero in the same rows.
+    """
+    left = (x != _mode(x)) | (y != _mode(y))
+    if left.sum() > len(x) / 2:
+        return True
+    x, y = x[left], y[left]
+    if len(x) < 2 or x.std() == 0 or y.std() == 0:
+        return False
+    correlations = (_correlations([x, y]), _correlations([rankdata(x), rankdata(y)]))
+    return max(abs(float(each[0, 1])) for each in correlations) >= tuning.LINEAR_COPY
+
+
+def _are_trends(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two columns grow from row to row, like all numbers of an economy."""
+    row = np.arange(len(x), dtype=float)
+    trend = [abs(float(_correlations([row, rankdata(each)])[0, 1])) for each in (x, y)]
+    return min(trend) >= tuning.TREND
+
+
+def _mode(values: np.ndarray) -> float:
+    different, counts = np.unique(values, return_counts=True)
+    return float(different[counts.argmax()])
+
+
+def _correlations(columns: list[np.ndarray]) -> np.ndarray:
+    Z = np.array([(column - column.mean()) / column.std() for column in columns])
+    return Z @ Z.T / Z.shape[1]
+
+
+def _relation(name: str, x: np.ndarray, y: np.ndarray, correlation: float) -> Message:
+    """What y is in terms of the column `name`."""
+    is_exact = abs(correlation) >= tuning.EXACT_COPY
+    ranks = abs(float(_correlations([rankdata(x), rankdata(y)])[0, 1]))
+    if not is_exact and ranks > abs(correlation):
+        is_exact = ranks >= tuning.EXACT_COPY
+        return Message("monotoneCopy" if is_exact else "nearlyMonotone", column=name)
+    slope = float(correlation * y.std() / x.std())
+    offset = float(y.mean() - slope * x.mean())
+    has_offset = abs(offset) >= 0.01 * y.std()
+    factor = _short(abs(slope))
+    term = name if factor == "1" else f"{factor} × {name}"
+    sign = ("− " if slope < 0 else "+ ") if has_offset else ("−" if slope < 0 else "")
+    formula = f"{_short(offset)} {sign}{term}" if has_offset else f"{sign}{term}"
+    return Message("linearCopy" if is_exact else "nearlyLinear", formula=formula)
+
+
+def _short(value: float) -> str:
+    nearest = round(value)
+    if nearest and abs(value - nearest) < 0.002 * abs(nearest):
+        return format_number(nearest)
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _sums(data: dict[str, np.ndarray], first: set[str]) -> dict[str, Message]:
+    """Columns that are sums, differences or means of others.
+
+    A column is compared with those before it in the table; totals by their name come last.
+    """
+    names = sorted(
+        data, key=lambda name: (name not in first, bool(_TOTALS.intersection(words_of(name))))
+    )
+    names = [name for name in names if data[name].std() > 0][: tuning.MOST_SUM_COLUMNS]
+    found: dict[str, Message] = {}
+    kept: list[str] = []
+    basis = np.empty((0, len(next(iter(data.values()), []))))
+    for name in names:
+        y = data[name] - data[name].mean()
+        rest = y - (y @ basis.T) @ basis
+        rest -= (rest @ basis.T) @ basis
+        share = float(rest @ rest) / float(y @ y)
+        message = None
+        if share < tuning.SUM_RESIDUAL and len(kept) > 1 and name not in first:
+            message = _sum_of(data, kept, name)
+        if message is not None:
+            found[name] = message
+            continue
+        kept.append(name)
+        if share > 1e-12:
+            basis = np.vstack([basis, rest / np.sqrt(rest @ rest)])
+    return found
+
+
+def _sum_of(data: dict[str, np.ndarray], kept: list[str], name: str) -> Message | None:
+    """The sum, difference or mean of columns that a column is, if its weights are as simple."""
+    X = np.column_stack([data[other] for other in kept])
+    y = data[name]
+    scale = X.std(axis=0)
+    weights = np.linalg.lstsq((X - X.mean(axis=0)) / scale, y - y.mean(), rcond=1e-10)[0]
+    used = np.flatnonzero(np.abs(weights) > 0.01 * y.std())
+    if not 2 <= len(used) <= tuning.MOST_PARTS:
+        return None
+    weights = weights[used] / scale[used]
+    size = float(np.abs(weights).mean())
+    is_mean = abs(size * len(used) - 1) < 0.02
+    if np.abs(np.abs(weights) - size).max() > 0.02 * size or not (is_mean or abs(size - 1) < 0.02):
+        return None
+    signs = np.sign(weights)
+    rest = y - (X[:, used] * (signs * (1 / len(used) if is_mean else 1))).sum(axis=1)
+    if abs(rest.mean()) > 0.02 * y.std() or rest.std() > np.sqrt(tuning.SUM_RESIDUAL) * 2 * y.std():
+        return None
+    parts = [kept[i] for i in used]
+    if is_mean:
+        return Message("meanOf", columns=parts) if (signs > 0).all() else None
+    order = sorted(range(len(parts)), key=lambda i: -signs[i])
+    terms = [f"{'+' if signs[i] > 0 else '−'} {parts[i]}" for i in order]
+    return Message("linearCopy", formula=" ".join(terms).removeprefix("+ "))
+
+
+def _same_categories(table: pl.DataFrame) -> dict[str, Message]:
+    """Categories that go with those of an earlier column one by one."""
+    codes: dict[str, tuple[np.ndarray, int]] = {}
+    found: dict[str, Message] = {}
+    for name in table.columns:
+        ranks = table[name].rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        values, counts = np.unique(ranks, return_counts=True)
+        if len(values) < 2 or counts.min() < 2:
+            continue
+        for other, (known, n_values) in codes.items():
+            pairs = known * (int(ranks.max()) + 1) + ranks
+            if len(values) == n_values == len(np.unique(pairs)):
+                found[name] = Message("sameGroups", column=other)
+                break
+        else:
+            codes[name] = (ranks, len(values))
+    return found

@@ -1,0 +1,278 @@
+"""What the name and the values of a column mean: a date, a part of the calendar, a result, a code.
+
+Such columns are described in the result instead of being clustered on. A name alone decides only
+where it is unmistakable; otherwise the values must fit it. A name is read as words:
+"arrival_month", "ArrivalMonth" and "arrival month" are the same.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from pellucid.table_explainer import tuning
+
+_WORDS = re.compile(r"[A-ZÄÖÜ]+(?![a-zäöüß])|[A-ZÄÖÜ]?[a-zäöüß]+|\d+")
+
+_PARTS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("day", "tag", "doy", "yday", "dayofyear"), (1, 366)),
+    **dict.fromkeys(("mday", "dom", "dayofmonth"), (1, 31)),
+    **dict.fromkeys(("weekday", "wday", "dow", "dayofweek", "wochentag"), (0, 7)),
+    **dict.fromkeys(("month", "mnth", "mo", "mon", "monat"), (1, 12)),
+    **dict.fromkeys(("week", "wk", "weekofyear", "isoweek", "woche"), (0, 54)),
+    **dict.fromkeys(("quarter", "qtr", "quartal"), (1, 4)),
+    **dict.fromkeys(("hour", "hr", "stunde"), (0, 24)),
+    **dict.fromkeys(("minute", "second"), (0, 60)),
+    "season": (0, 4),
+}
+"""Parts of the calendar and of the day, and their smallest and largest number."""
+
+_AMBIGUOUS = {"hr", "mo", "mon", "dom", "tag", "second", "minute"}
+"""Parts of the calendar with other meanings (home runs), which need another part beside them."""
+_AMBIGUOUS_BESIDE = {"date", "datum", "day", "month", "year", "yr", "weekday", "hour", "jahr"}
+_YEAR_FLAG = re.compile(r"(?:y|yr|year|d)_?(?:19|20)?\d\d")
+"""A flag of the rows of one year, such as y98."""
+
+_YEAR = ("year", "yr", "jahr", "annee", "año", "ano")
+_AFTER_PART = {
+    *("of", "the", "sold", "num", "number", "no", "nr", "name", "id", "text", "abb", "index"),
+    *_PARTS,
+    *_YEAR,
+}
+_BEFORE_COUNT = {
+    *("per", "a", "each", "last", "past", "num", "n", "no", "nr", "number", "count", "nb"),
+    *("total", "tot", "avg", "mean", "average", "max", "min", "sum", "work", "working"),
+}
+"""Words with which "day" is a quantity: "calls per day", "sales last month"."""
+
+_OF_A_THING = {
+    *("built", "blt", "build", "baujahr", "remod", "remodel", "remodeled", "remodelled"),
+    *("renovated", "renovation", "renov", "construction", "constructed", "model", "make", "made"),
+    *("manufacture", "manufactured", "birth", "born", "birthyear", "founded", "found", "founding"),
+    *(
+        "established",
+        "opened",
+        "opening",
+        "debut",
+        "discovered",
+        "discovery",
+        "vintage",
+        "installed",
+    ),
+}
+"""Words with which a year is a property of the thing in the row, like its age."""
+
+_CALENDAR_TEXTS = [
+    {"mon", "tue", "wed", "thu", "fri", "sat", "sun", "tues", "weds", "thur", "thurs"},
+    {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"},
+    {"montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "sonnabend"},
+    {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"},
+    {"january", "february", "march", "april", "may", "june", "july", "august", "september"}
+    | {"october", "november", "december"},
+    {"januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september"}
+    | {"oktober", "november", "dezember"},
+    {"spring", "summer", "autumn", "fall", "winter", "springer", "frühling", "sommer", "herbst"},
+]
+_PERIOD = re.compile(
+    r"(?:(?:1[5-9]|2[01])\d\d[-/](?:1[5-9]|2[01])\d\d|(?:1[5-9]|2[01])\d\d[-/. ]?"
+    r"(?:[QWMHqwmh]?\d{1,2})(?:[-/.]\d{1,2})?|"
+    r"[QqWwHh]\d{1,2}[-/. ]?(?:1[5-9]|2[01])\d\d|\d{1,2}[-/.](?:1[5-9]|2[01])\d\d|"
+    r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-/. ,']*(?:\d\d|\d{4}))"
+)
+"""Text of a period: 2015-Q1, 2015-03, Jan 2015."""
+
+_RESULTS = {
+    *("y", "target", "class", "label", "response", "outcome", "result", "results", "cluster"),
+    *("prediction", "predicted", "groundtruth", "ground", "truth", "zielgröße"),
+}
+_FEW_RESULTS = {
+    *("churn", "churned", "attrition", "default", "defaulted", "survived", "survival", "fraud"),
+    *("fraudulent", "isfraud", "exited", "died", "dead", "death", "deceased", "event", "censored"),
+    *("censor", "cens", "converted", "conversion", "purchased", "subscribed", "clicked"),
+    *("diagnosis", "relapse", "bankrupt", "admitted", "delinquent", "classification"),
+}
+"""Words of results that need few values: "death" may be a number of deaths."""
+_ALSO_BINARY = {
+    *("purchase", "approved", "approval", "attrited", "bought", "accepted", "cancelled"),
+    *("canceled", "disease", "alive", "readmitted", "delinq", "spam", "success", "failure"),
+}
+"""Words of results that need two values; as a number, "purchase" is an amount."""
+_CERTAIN_RESULTS = {"churn", "target", "default", "attrition", "fraud", "outcome", "survived"}
+"""Words that make a flag a result whatever the other words: "default payment next month"."""
+
+_BESIDE_RESULT = {
+    *("is", "has", "was", "did", "the", "flag", "ind", "indicator", "status", "label", "value"),
+    *("yes", "binary", "customer", "loan", "credit", "group", "type", "name", "code", "id", "num"),
+    *("final", "true", "variable", "var", "col", "score", "will", "user", "bad", "good"),
+}
+"""Words that leave the meaning of a result as it is: "is_churn", "loan default flag"."""
+
+_CODES = {
+    *("site", "station", "store", "block", "plot", "subject", "subj", "patient", "batch", "tract"),
+    *("district", "ward", "precinct", "county", "state", "region", "country", "stratum", "strata"),
+    *("psu", "household", "litter", "occupation", "industry", "sic", "naics", "isic", "fips"),
+    *("code", "cod", "zip", "plz", "type", "kind", "category", "parcel", "barcode"),
+}
+"""Last words of the names of numbers that stand for a place or a kind."""
+
+_THINGS = (
+    "user|cust|customer|order|member|passenger|player|patient|unit|product|prod|item|store|shop|"
+    "client|account|acct|person|emp|employee|staff|student|school|county|state|country|movie|film|"
+    "song|track|artist|team|game|match|record|case|sample|subject|resp|respondent|house|household|"
+    "hh|loan|device|session|event|station|site|trip|transaction|trans|invoice|ticket|row|obs|doc|"
+    "pat|sub|subj|family|fam|firm|company|village|region|district|city|group|class|course|teacher"
+)
+_JOINED_ID = re.compile(rf"(?:{_THINGS})(?:ids?|no|nr|num|key|code)")
+_ID_WORDS = {"id", "ids", "key", "uuid", "guid", "pk", "ssn", "sku", "iban", "isbn", "serial"}
+
+NO_ID = re.compile(
+    r"(?:pa|sol|flu|ac|liqu|vo|val|b|m|rap|hum|lip|dro|gr|hybr|thyr|ster|a|cov|k|r|sk|l|sa|h|v|n)id$"
+)
+"""Words that end with "id" and are no ID: paid, solid, humid."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column name in lower case.
+
+    Examples
+    --------
+    >>> from pellucid.table_explainer.meanings import words_of
+    >>> words_of("Yr.Sold"), words_of("loanStatus2"), words_of("FIPS_code")
+    (['yr', 'sold'], ['loan', 'status', '2'], ['fips', 'code'])
+    """
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+def meaning_of(present: pl.Series, others: set[str], *, is_whole: bool) -> str | None:
+    """What a column means, if it is not a measurement: the key of a reason, or None.
+
+    `present` has its values without the missing ones, `others` the names of all columns in lower
+    case.
+    """
+    words = words_of(present.name)
+    while len(words) > 1 and words[-1].isdigit() and len(words[-1]) == 1:
+        words.pop()  # date1, date2
+    if is_date(present, words, is_whole=is_whole):
+        return "date"
+    if is_calendar_part(present, words, others, is_whole=is_whole):
+        return "calendar part"
+    if is_result(present, words_of(present.name), others):
+        return "result"
+    return None
+
+
+def is_date(present: pl.Series, words: list[str], *, is_whole: bool) -> bool:
+    """Whether a column has dates, times or periods, also as text or as numbers."""
+    dtype = present.dtype
+    if dtype in (pl.Date, pl.Datetime):
+        return True
+    if dtype == pl.String:
+        texts = present.unique()
+        return len(texts) > 2 and all(_PERIOD.fullmatch(text.strip()) for text in texts)
+    if not dtype.is_numeric() or not words:
+        return False
+    last, numbers = words[-1], present.cast(pl.Float64)
+    if is_whole and _are_digits_of_dates(numbers):
+        return True
+    is_named = last in ("date", "datum", "timestamp", "datetime", "epoch")
+    if is_named or (last.endswith("date") and last not in ("update", "candidate", "mandate")):
+        return True
+    is_time = last in (*_YEAR, "time") or words[0] in _YEAR
+    if is_time and not is_whole and _are_between(numbers, *tuning.YEARS):
+        return True  # such as 1949.25
+    is_time = last in ("time", "ts", "at", "created", "updated")
+    return is_time and _are_between(numbers, *tuning.SECONDS)
+
+
+def is_calendar_part(
+    present: pl.Series, words: list[str], others: set[str], *, is_whole: bool
+) -> bool:
+    """Whether a column has years, months, weekdays, hours or the like."""
+    if present.dtype == pl.String:
+        texts = {text.strip().casefold().rstrip(".") for text in present.unique().to_list()}
+        if len(texts) > 1 and any(texts <= known for known in _CALENDAR_TEXTS):
+            return True
+    if _YEAR_FLAG.fullmatch(present.name) and present.n_unique() == 2:
+        return True
+    part = _calendar_word(words)
+    if part is None or (part in _AMBIGUOUS and not _AMBIGUOUS_BESIDE.intersection(others)):
+        return False
+    if not present.dtype.is_numeric():
+        numbers = present.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+        return numbers.null_count() == 0 and _fits_part(numbers, words, part)
+    return is_whole and _fits_part(present.cast(pl.Float64), words, part)
+
+
+def _fits_part(numbers: pl.Series, words: list[str], part: str) -> bool:
+    if part not in _YEAR:
+        return _are_between(numbers, *_PARTS[part])
+    if _OF_A_THING.intersection(words):
+        return False
+    return _are_between(numbers, *tuning.YEARS) or (
+        len(words) == 1 and _are_between(numbers, 0, 99)
+    )
+
+
+def _calendar_word(words: list[str]) -> str | None:
+    """The word for a part of the calendar that a name is about."""
+    names = {*_PARTS, *_YEAR}
+    if not words or _BEFORE_COUNT.intersection(words[:-1]):
+        return None
+    if words[-1] in names:
+        return words[-1]
+    is_first = words[0] in names and _AFTER_PART.issuperset(words[1:])
+    if is_first:
+        return words[0]
+    years = [word for word in words if word in _YEAR]
+    return years[0] if years else None
+
+
+def is_result(present: pl.Series, words: list[str], others: set[str]) -> bool:
+    """Whether the name of a column is that of a result, such as churn, target or class.
+
+    A column y beside x is a coordinate.
+    """
+    rest = [word for word in words if word not in _BESIDE_RESULT]
+    rest = rest or [word for word in words if word == "label"]
+    if rest == ["y"]:
+        return "x" not in others
+    if not rest:
+        return False
+    if _RESULTS.issuperset(rest):
+        return True
+    n_values = present.n_unique()
+    if n_values <= tuning.FEW_VALUES and (_RESULTS | _FEW_RESULTS).issuperset(rest):
+        return True
+    is_certain = _CERTAIN_RESULTS.intersection((rest[0], rest[-1]))
+    return n_values == 2 and bool(is_certain or (_FEW_RESULTS | _ALSO_BINARY).issuperset(rest))
+
+
+def is_named_code(name: str) -> bool:
+    """Whether the name of a column of whole numbers is that of a code for a place or a kind."""
+    words = words_of(name)
+    last = words[-1] if words else ""
+    return last in _CODES or (len(last) > 5 and last.endswith("type"))
+
+
+def is_named_identifier(name: str) -> bool:
+    """Whether a name is that of an ID, also as one word: customer_id, PassengerId, userid."""
+    words = words_of(name)
+    if not words:
+        return False
+    return words[-1] in _ID_WORDS or any(_JOINED_ID.fullmatch(word) for word in words)
+
+
+def _are_between(numbers: pl.Series, low: float, high: float) -> bool:
+    return len(numbers) > 0 and bool(numbers.is_between(low, high).all())
+
+
+def _are_digits_of_dates(numbers: pl.Series) -> bool:
+    """Whether whole numbers are dates such as 20150331 or months such as 201503."""
+    if len(numbers) < tuning.FEWEST_DATES:
+        return False
+    days = pl.Series([1.0]) if not _are_between(numbers, 19000101, 21001231) else numbers % 100
+    months = numbers if len(days) == 1 else (numbers / 100).floor()
+    if not _are_between(months, 190001, 210012):
+        return False
+    return _are_between(months % 100, 1, 12) and _are_between(days, 1, 31)

@@ -109,7 +109,7 @@ def test_no_word_repeats_another():
 
 
 def test_columns_keep_their_spelling():
-    table = pl.DataFrame({"CAtBat (n)": np.arange(60) / 4, "pricemm": 9 - np.arange(60) / 8})
+    table = pl.DataFrame({"CAtBat (n)": np.arange(60) / 4, "pricemm": 9 - (np.arange(60) ^ 9) / 8})
     first, second = names_of(table, np.repeat([0, 1], 30))
     assert set(first.split(", ")) == {"low CAtBat (n)", "high pricemm"}
     assert set(second.split(", ")) == {"high CAtBat (n)", "low pricemm"}

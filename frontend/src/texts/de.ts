@@ -450,10 +450,12 @@ export const germanInPython: PythonTexts = {
     never: "nicht erklärt",
     everywhere: "überall",
     low: "{} niedrig",
+    medium: "{} mittel",
     high: "{} hoch",
     early: "{} früh",
     late: "{} spät",
-    no: "{} nein",
+    without: "ohne {}",
+    not_of: "nicht {}",
     average: "durchschnittlich",
   },
 

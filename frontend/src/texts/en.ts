@@ -467,10 +467,12 @@ export const englishInPython = {
     never: "not explained",
     everywhere: "everywhere",
     low: "low {}",
+    medium: "medium {}",
     high: "high {}",
     early: "early {}",
     late: "late {}",
-    no: "no {}",
+    without: "without {}",
+    not_of: "not {}",
     average: "average",
   },
 

@@ -315,11 +315,13 @@ def explain(
     noise : {"background", "cluster"}, default="background"
         Whether rows with the label -1 are left out, and counted in each rule, or explained as a
         cluster of their own.
-    columns, exclude : str or sequence of str, optional
-        Columns to use, or to ignore. Patterns such as ``"dep_*"`` are possible.
+    columns : str or sequence of str, optional
+        Columns to use. Patterns such as ``"dep_*"`` are possible, here and below.
     include : str or sequence of str, optional
         Columns to cluster on although they would be ignored or only described, as dates, codes,
         results and copies of other columns are.
+    exclude : str or sequence of str, optional
+        Columns to ignore.
     categorical : str or sequence of str, optional
         Columns to treat as categories.
     profile : str or sequence of str, optional

@@ -394,7 +394,7 @@ def test_regions_say_where_clusters_live(folder):
     result = run("regions", folder / "customers.csv", *options)
     assert result.exit_code == 0, result.stderr
     assert "cluster 0 (" in result.stdout
-    assert (folder / "regions-1.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "regions.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(run("regions", folder / "customers.csv", "-k", 3, "--json", "-q").stdout)
     assert [cluster["cluster"] for cluster in found] == [0, 1, 2]
     assert all(0 <= cluster["coverage"] <= 1 for cluster in found)

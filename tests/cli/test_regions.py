@@ -83,6 +83,26 @@ def test_the_limit_of_the_error_is_kept(file):
         assert sum(cluster["assigned"] for cluster in found) == sum(c["rows"] for c in found)
 
 
+def test_few_and_large_regions_in_one_picture_and_their_error_on_new_rows(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 4))
+    kind = np.where(X @ [1, 1, 0, 0] + 0.5 * random.normal(size=400) > 0, "a", "b")
+    table = pl.DataFrame(X, schema=list("wxyz")).with_columns(pl.Series("kind", kind))
+    table.write_csv(tmp_path / "rows.csv")
+    result = run(
+        "regions", tmp_path / "rows.csv", "--labels", "kind", "--plot", tmp_path / "all.png"
+    )
+    assert result.exit_code == 0, result.stderr
+    found = re.findall(r"^ +(\d+)\. .* \(([\d,]+) rows, ", result.stdout, re.MULTILINE)
+    assert 2 <= len(found) <= 5
+    assert all(int(rows) >= 8 for _, rows in found)
+    assert [path.name for path in tmp_path.glob("*.png")] == ["all.png"]
+    line = r"left out and tested  +([\d.]+)% of (\d+) rows in a region"
+    error, n = re.search(line, result.stdout).groups()
+    assert 0 < float(error) < 50
+    assert 5 < int(n) <= 80
+
+
 def test_a_region_above_the_limit_is_named():
     random = np.random.default_rng(1)
     X = random.normal(size=(400, 2))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from _support.extended import examples
 from pellucid.eop.box_finder import BoxFinder, round_box
-from pellucid.eop.kernels import best_grid_box, improve_box
+from pellucid.eop.box_kernels import best_grid_box, bin_ranks, improve_box
 from pellucid.eop.problem import ProjectionView
 from pellucid.regions.shapes import Boxes
 
@@ -16,43 +16,59 @@ cells = st.lists(
 )
 
 
+ENDS = [(i, j) for i in range(4) for j in range(i, 4)]
+
+
+def value_of(box, a, b, gains, facet):
+    (i, j), (k, m) = box
+    n_ends = sum(map(int, (i > 0, j < 3, k > 0, m < 3)))
+    return gains[(a >= i) & (a <= j) & (b >= k) & (b <= m)].sum() - facet * n_ends
+
+
 @pytest.mark.slow
-@given(cells)
+@pytest.mark.parametrize("facet", [0, 2])
+@given(cells, st.booleans())
 @settings(max_examples=examples(60), deadline=None)
-def test_grid_box_has_the_largest_sum(cells):
+def test_grid_box_has_the_largest_value(facet, cells, is_bounded):
     a, b, gains = np.array(cells, dtype=np.int64).T
-    found = best_grid_box(np.stack([a, b]), gains, 4)
-
-    def value(i, j, k, m):
-        return gains[(a >= i) & (a <= j) & (b >= k) & (b <= m)].sum()
-
-    ends = [(i, j) for i in range(4) for j in range(i, 4)]
-    best = max(value(*x, *y) for x in ends for y in ends)
-    assert found[4] == max(best, 0)
-    assert found[4] in (0, value(*found[:4]))
+    codes, box = np.stack([a, b]).astype(np.uint8), np.zeros(4, np.int64)
+    found = best_grid_box(*codes, gains, (4, 4), facet, is_bounded, 0, box)
+    boxes = [(x, y) for x in ENDS for y in ENDS if not is_bounded or (x != (0, 3) and y != (0, 3))]
+    best = max(value_of(each, a, b, gains, facet) for each in boxes)
+    assert found == max(best, 0)
+    assert found in (0, value_of((box[:2], box[2:]), a, b, gains, facet))
 
 
+@pytest.mark.parametrize("facet", [0, 2])
 @given(cells, st.integers(0, 3), st.integers(0, 3))
 @settings(max_examples=examples(60), deadline=None)
-def test_improved_box_cannot_be_improved_in_one_column(cells, seed_a, seed_b):
+def test_improved_box_cannot_be_improved_in_one_column(facet, cells, seed_a, seed_b):
     a, b, gains = np.array(cells, dtype=np.int64).T
-    columns = np.stack([a, b]).astype(float)
-    lower, upper = np.array([seed_a, seed_b], float), np.array([seed_a, seed_b], float)
-    orders = np.argsort(columns, axis=1)
-
-    def value(low, high):
-        inside = (columns >= low[:, None]) & (columns <= high[:, None])
-        return gains[inside.all(axis=0)].sum()
-
-    start = value(lower, upper)
-    total = improve_box(columns, orders, gains, lower, upper)
-    assert total == value(lower, upper) >= start
+    lower, upper = np.array([seed_a, seed_b]), np.array([seed_a, seed_b])
+    start = value_of([(seed_a, seed_a), (seed_b, seed_b)], a, b, gains, facet)
+    ranks, sizes = np.stack([a, b]).astype(np.int32), np.array([4, 4])
+    total = improve_box(ranks, sizes, gains, facet, lower, upper)
+    box = list(zip(lower, upper))
+    assert total == value_of(box, a, b, gains, facet) >= start
     for axis in range(2):
-        for i in range(4):
-            for j in range(i, 4):
-                low, high = lower.copy(), upper.copy()
-                low[axis], high[axis] = i, j
-                assert value(low, high) <= max(total, 0)
+        for ends in ENDS:
+            other = [ends if i == axis else box[i] for i in range(2)]
+            assert value_of(other, a, b, gains, facet) <= total
+
+
+@pytest.mark.parametrize("n_bins", [4, 16])
+def test_bins_have_about_the_same_weight(n_bins):
+    random = np.random.default_rng(0)
+    ranks = np.stack([random.permutation(200), random.integers(0, 3, 200)]).astype(np.int32)
+    sizes, units = np.array([200, 3]), random.integers(1, 5, 200)
+    codes, starts = np.empty((2, 200), np.uint8), np.empty((2, n_bins + 1), np.int64)
+    bin_ranks(ranks, sizes, units, n_bins, codes, starts)
+    weight = np.bincount(codes[0], units, n_bins)
+    assert abs(weight - units.sum() / n_bins).max() <= 4
+    assert (codes[1] == ranks[1]).all()
+    for code, rank, start in zip(codes, ranks, starts):
+        assert (start[code] <= rank).all()
+        assert (rank < start[code + 1]).all()
 
 
 @given(st.integers(0, 10**6))

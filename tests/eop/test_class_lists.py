@@ -13,11 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid._core.data.arrays import Weights
 from pellucid.eop._classifier import ParameterChoice, choose_parameters, penalties_of
-from pellucid.eop.box_finder import drop_ends
 from pellucid.eop.problem import RegionProblem
-from pellucid.eop.projections import list_projections, scan_classes
-from pellucid.eop.refining import FlatList
-from pellucid.regions.shapes import Boxes
+from pellucid.eop.pruning import FlatList
 
 FIXED = {"max_error": 0.1, "complexity_penalty": 0.002, "calibration": 0}
 
@@ -96,39 +93,6 @@ def test_support_as_a_number_of_rows_is_the_same_at_all_levels(base):
     assert smallest(180, *twice) == 2 * smallest(90)
 
 
-def test_best_boxes_on_the_grid_are_found():
-    random = np.random.default_rng(3)
-    X, y = random.integers(0, 6, (120, 3)).astype(float), random.integers(0, 3, 120)
-    problem = RegionProblem(X, y, 3, Weights.of(np.ones(120)))
-    subsets = list_projections(np.arange(3), 2, "all", np.random.RandomState(0))
-    scan = scan_classes(problem, np.arange(120), subsets, 0.5, 120, lambda: False)
-    for features, surplus in zip(subsets[1], scan.surplus[1]):
-        for c in range(3):
-            best = 0
-            for low in np.ndindex(6, 6):
-                for high in np.ndindex(6, 6):
-                    P = X[:, features]
-                    inside = ((low <= P) & (high >= P)).all(axis=1)
-                    best = max(best, (y[inside] == c).sum() - (y[inside] != c).sum())
-            assert surplus[c] * 120 == pytest.approx(best)
-        break
-    features, answer = next(iter(scan.ranked(0.0, "both")))
-    largest = max(s.max() for s in scan.surplus)
-    size = len(features) - 1
-    row = subsets[size].tolist().index(list(features))
-    assert scan.surplus[size][row, answer] == largest
-
-
-def test_ends_that_gain_little_are_dropped():
-    P = np.array([[1.0], [2.0], [3.0], [4.0]])
-    gains = np.array([-1, 5, 5, -3])
-    box = Boxes([1.5], [3.5])
-    one = drop_ends(box, P, gains, 1)
-    assert (one.lower[0, 0], one.upper[0, 0]) == (-np.inf, 3.5)
-    assert drop_ends(box, P, gains, 0.5).n_facets.tolist() == [2]
-    assert drop_ends(box, P, gains, 3).n_facets.tolist() == [0]
-
-
 def test_pruning_removes_what_does_not_pay():
     # Region 0 is wrong on one row, region 1 right on two, region 2 right on one.
     flat = FlatList(
@@ -143,7 +107,21 @@ def test_pruning_removes_what_does_not_pay():
     # Without all regions the default is class 1, which is right on three rows.
     assert flat.pruned(1.5).tolist() == []
     assert replace(flat, has_default=False).pruned(1.5).tolist() == [1]
-    assert flat.predict(np.array([1, 2]), 0).tolist() == [0, 1, 1, 1, 0]
+
+
+def test_pruning_keeps_the_last_region_of_a_needed_class():
+    flat = FlatList(
+        inside=np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], dtype=bool),
+        answer=np.array([2, 1]),
+        n_facets=np.array([1, 1]),
+        y=np.array([0, 2, 1, 0, 0]),
+        units=np.ones(5, dtype=np.int64),
+        n_classes=3,
+    )
+    assert flat.pruned(5).tolist() == []
+    assert replace(flat, needed=(2,)).pruned(5).tolist() == [0]
+    # Class 0 is the default, and needs no region.
+    assert replace(flat, needed=(0, 1)).pruned(5).tolist() == [1]
 
 
 def test_levels_are_those_of_the_remaining_regions(wine):
@@ -177,7 +155,7 @@ def test_defaults_are_simpler_than_cart_and_as_accurate():
     best = max(choice.accuracy for choice in model.cv_results_)
     assert model.cv_results_[0].accuracy >= best - np.sqrt(best * (1 - best) / 75)
     assert len(model.calibration_rows_) == 0
-    assert penalties_of(1000)[:2] == [0.0005, 0.001]
+    assert penalties_of(1000)[:2] == [0.002, 0.004]
 
 
 def test_row_explanations_mention_earlier_regions(wine):
@@ -258,27 +236,6 @@ def test_weaker_penalty_of_linear_classifiers_fits_more_closely():
     assert sizes[0] > 5 * sizes[1]
 
 
-@pytest.mark.parametrize("dim", [1, 2])
-def test_the_best_box_of_each_class_is_that_of_all_boxes(dim):
-    from pellucid.eop.kernels import best_class_boxes
-
-    random = np.random.default_rng(dim)
-    n_bins, n_classes, gain, loss = 5, 3, 300, 724
-    for _ in range(10):
-        codes = random.integers(0, n_bins, (dim, 60)).astype(np.uint8)
-        y = np.where(random.random(60) < 0.7, codes[0] // 2, random.integers(0, n_classes, 60))
-        units = random.integers(1, 4, 60)
-        best = np.empty((1, n_classes), dtype=np.int64)
-        subsets = np.arange(dim)[None]
-        best_class_boxes(codes, y, units, subsets, n_bins, n_classes, gain, loss, best)
-        ranges = [(a, b) for a in range(n_bins) for b in range(a, n_bins)]
-        for c in range(n_classes):
-            value = units * np.where(y == c, gain, -loss)
-            inside = [[(a <= column) & (column <= b) for a, b in ranges] for column in codes]
-            boxes = inside[0] if dim == 1 else [i & j for i in inside[0] for j in inside[1]]
-            assert best[0, c] == max(0, *(value[rows].sum() for rows in boxes))
-
-
 @pytest.mark.parametrize(("n_right", "chosen"), [(93, 0.001), (85, 0.1)])
 def test_a_list_without_regions_is_only_chosen_if_none_is_more_accurate(n_right, chosen):
     y = np.repeat([0, 1], [90, 10])
@@ -296,10 +253,21 @@ def test_a_list_without_regions_is_only_chosen_if_none_is_more_accurate(n_right,
 
         def answers_by_penalty(self, penalties, rows):
             yield answer[rows], 2
-            yield np.zeros(len(rows)), 0
+            yield np.zeros(len(rows), dtype=int), 0
 
     found = choose_parameters(lambda *_: Stub(), problem, [0.1], [0.001, 0.1], 0)
     assert found[0].complexity_penalty == chosen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_every_class_with_two_percent_of_the_rows_is_answered(seed):
+    random = np.random.default_rng(seed)
+    y = random.choice(8, 600, p=[0.4, 0.3, 0.15, 0.05, 0.04, 0.03, 0.025, 0.005])
+    X = random.normal(size=(600, 4)) + 0.7 * np.column_stack([y % 2, y // 2 % 2, y // 4, y == 3])
+    model = EOPClassifier(random_state=0).fit(X, y)
+    assert all(np.mean(y == c) < 0.02 for c in model.uncovered_classes_)
+    assert model.score(X, y) > np.bincount(y).max() / len(y)
 
 
 @pytest.mark.slow

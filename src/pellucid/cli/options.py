@@ -314,7 +314,7 @@ REGION_FILES = {
     **panel(
         "Files to write",
         output=file("FILE", f"The rows with their cluster and region: {_SUFFIXES}."),
-        plot=file("IMAGE", "A plot of each level: regions.png becomes regions-1.png and so on."),
+        plot=file("IMAGE", "A plot with a panel per level."),
     ),
     **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model", "report", "title"),
     **some(FILES, "language"),

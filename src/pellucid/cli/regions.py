@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,15 @@ from pellucid.tables.reading import ReadingOptions, TableSource
 
 REGION = "region"
 
+MAX_LEVELS = 5
+"""Levels at most, or as many as clusters: more are not read."""
+
+MIN_SHARE = 0.02
+"""Share of the rows that a region has at least, but half of the smallest cluster is enough."""
+
+HELD_OUT = 5
+"""One row in this number is left out of a second fit, which shows the error on new rows."""
+
 
 def regions(
     file: Path,
@@ -48,8 +56,8 @@ def regions(
 ) -> None:
     """Find and print regions of a shape in one or two columns that contain rows of one cluster.
 
-    `max_error` is the maximum share of rows of other clusters in a region. There is one plot per
-    level: ``regions.png`` becomes ``regions-1.png`` and so on.
+    `max_error` is the maximum share of rows of other clusters in a region. The plot has a panel per
+    level.
     """
     clustering = read_clusters(file, options, reading)
     prepared = clustering.prepared
@@ -58,7 +66,9 @@ def regions(
     # Boxes do not depend on the scale, so the units of the table are used.
     columns = zip(map(str, prepared.encoding.names), prepared.features)
     table = pl.DataFrame({name: column.astype(float) for name, column in columns})
-    found = _find(table, clustering, max_error=max_error, shape=shape, seed=options.seed)
+    settings = {"max_error": max_error, "shape": shape, "seed": options.seed}
+    found = _find(table, clustering, clustering.labels, **settings)
+    held_out = _held_out_error(table, clustering, found, **settings)
     suggested = _suggested_names(found, clustering)
     named = _names(found, suggested, files)
     _warn_about_errors(found, max_error)
@@ -91,7 +101,7 @@ def regions(
             clusters = [_plain(cluster) for cluster in shown]
             print(json.dumps(clusters, indent=2, ensure_ascii=False))
         else:
-            _show(shown, named)
+            _show(shown, named, held_out)
 
     shown = found.rename_clusters(named)
     renamed = None if exported is None else exported.rename_clusters(named)
@@ -102,22 +112,49 @@ def regions(
     write_and_show(files, steps, renamed, show)
 
 
-def _find(table: pl.DataFrame, clustering: Clustering, **settings: Any) -> Any:
-    """The regions of the clusters."""
+def _find(table: pl.DataFrame, clustering: Clustering, labels: np.ndarray, **settings: Any) -> Any:
+    """The regions of the clusters with these labels."""
     from pellucid import explain_clusters
 
     roles = clustering.prepared.roles
+    sizes = np.unique(labels, return_counts=True)[1]
     with working("regions"):
         return explain_clusters(
             table,
-            clustering.labels,
+            labels,
             noise="background" if clustering.noise == "background" else "cluster",
             max_error=settings["max_error"],
             regions=settings["shape"],
             random_state=settings["seed"],
+            max_levels=max(MAX_LEVELS, len(sizes)),
+            min_support=max(1, min(int(MIN_SHARE * len(labels)), int(sizes.min()) // 2)),
             columns=clustering.prepared.encoding.names,
             formats={name: roles.formats[name] for name in roles.numbers},
         )
+
+
+def _held_out_error(
+    table: pl.DataFrame, clustering: Clustering, found: Any, **settings: Any
+) -> tuple[float, int] | None:
+    """Error in regions that are found without a part of the rows, and rows of this part in them.
+
+    None if a cluster has too few rows.
+    """
+    used = np.arange(len(table)) if not found.is_noise.any() else np.flatnonzero(~found.is_noise)
+    order = np.random.RandomState(settings["seed"]).permutation(used)
+    held, kept = order[: len(order) // HELD_OUT], np.sort(order[len(order) // HELD_OUT :])
+    labels = clustering.labels
+    if not len(held) or min(np.unique(labels[kept], return_counts=True)[1], default=0) < HELD_OUT:
+        return None
+    if len(np.unique(labels[kept])) < len(found):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = _find(table[kept.tolist()], clustering, labels[kept], **settings).model
+    part = table[held.tolist()]
+    inside = ~model.abstained(part)
+    wrong = model.predict(part)[inside] != labels[held][inside]
+    return (float(wrong.mean()), len(wrong)) if len(wrong) else None
 
 
 def _suggested_names(found: Any, clustering: Clustering) -> list[str]:
@@ -142,8 +179,8 @@ def _steps(
     clustering: Clustering,
     files: OutputFiles,
 ) -> list[FileStep]:
-    """The rows with their regions, and one plot per level."""
-    from pellucid.plotting import plot_level
+    """The rows with their regions, and the plot of the levels."""
+    from pellucid.plotting.regions import plot_levels
 
     source, model = clustering.prepared.source, found.model
     steps: list[FileStep] = [
@@ -153,11 +190,13 @@ def _steps(
             lambda path: write_rows(with_regions(source, exported), source, files),
         )
     ]
-    if (plot := files.plot) is not None:
-        for level in range(model.n_levels_):
-            make = partial(plot_level, model, table, clustering.labels, level=level)
-            path = plot.with_name(f"{plot.stem}-{level + 1}{plot.suffix}")
-            steps.append((f"the plot of level {level + 1}", path, partial(draw, make=make)))
+    if model.n_levels_:
+
+        def draw_levels(path: Path) -> None:
+            shown = {"n_levels": model.n_levels_}
+            draw(path, lambda: plot_levels(model, table, clustering.labels, **shown)[0])
+
+        steps.append(("the plot of the levels", files.plot, draw_levels))
     return steps
 
 
@@ -234,7 +273,7 @@ def _plain(cluster: Any) -> dict:
     }
 
 
-def _show(found: Any, named: dict[Any, str]) -> None:
+def _show(found: Any, named: dict[Any, str], held_out: tuple[float, int] | None) -> None:
     model = found.model
     levels = count(model.n_levels_, "level")
     show_line(f"{count(len(found), 'cluster')}, located by {levels} of regions", style="bold")
@@ -258,4 +297,9 @@ def _show(found: Any, named: dict[Any, str]) -> None:
         name = named.get(uncovered.answer, uncovered.answer)
         correctly = f"{percent(uncovered.purity)} of them correctly"
         measures.append((f"other rows, assigned to cluster {name}", f"{others:,}, {correctly}"))
-    show_measures([*measures, ("rows assigned to their own cluster", part(right))])
+    measures.append(("rows assigned to their own cluster", part(right)))
+    if held_out is not None:
+        error, n = held_out
+        text = f"{percent(error)} of {n:,} rows in a region"
+        measures.append(("wrong, if a fifth of the rows is left out and tested", text))
+    show_measures(measures)

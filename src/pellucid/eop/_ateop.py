@@ -14,6 +14,7 @@ from pellucid._utils.estimators import RegionShape
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
+from pellucid.eop.base_classifiers import ConstantBase
 from pellucid.eop.finders import Finder, RegionSearchResult
 from pellucid.eop.learning import Learner, ProjectionCandidate, Settings
 from pellucid.eop.problem import ProjectionView, is_error_allowed
@@ -34,7 +35,10 @@ class ATEOPLearner(Learner):
 
     def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
         allowed = self.settings.max_error
-        candidates = self._best_candidates(self._scan([allowed]))
+        if isinstance(self.base, ConstantBase):
+            candidates = self._class_candidates(allowed)
+        else:
+            candidates = self._best_candidates(self._scan([allowed]))
         for attempt in range(_ATTEMPTS):
             yield allowed * _TIGHTEN_BY**attempt, candidates
 

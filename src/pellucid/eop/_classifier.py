@@ -10,9 +10,10 @@ import numpy as np
 
 from pellucid._utils.estimators import RegionShape
 from pellucid._utils.sklearn_compat import Interval, StrOptions
-from pellucid.eop._base import BaseEOP
+from pellucid.eop._base import BaseEOP, find_shape
 from pellucid.eop._docs import common_parameters
-from pellucid.eop.eop_learner import ClassLearner, EOPLearner
+from pellucid.eop.box_finder import BoxFinder
+from pellucid.eop.eop_learner import BoxListLearner, ClassLearner, EOPLearner
 from pellucid.eop.finders import Finder
 from pellucid.eop.learning import Settings
 from pellucid.eop.problem import N_FOLDS, RegionProblem, hold_out, stratified_folds
@@ -27,7 +28,7 @@ MAX_ERRORS = (0.1, 0.3)
 """Values of ε that are tried."""
 
 MAX_PENALTY = 0.02
-"""Largest η that is tried; the smallest is half a row, and each is twice the one before."""
+"""Largest η that is tried; the smallest is two rows, and each is twice the one before."""
 
 
 class ParameterChoice(NamedTuple):
@@ -39,6 +40,8 @@ class ParameterChoice(NamedTuple):
     """Cross-validated accuracy."""
     n_inequalities: float
     """Mean over the folds."""
+    chance: float = 0.0
+    """Accuracy of the same answers on rows in random order, plus three standard errors."""
 
 
 @common_parameters
@@ -55,8 +58,10 @@ class EOPClassifier(BaseEOP):
     most a fraction `max_error` of the rows is misclassified. Held-out rows recalibrate or delete
     these regions. The covered rows are then removed. With ``base="constant"``, regions that gain
     less than `complexity_penalty` per inequality are removed at the end. If `max_error` is not
-    given either, boxes are then optimized together: each is replaced by the box of its columns
-    with which the whole list is correct on most rows, minus the penalty.
+    given either, boxes are then optimized together: each is replaced by the box with which the
+    whole list is correct on most rows, minus the penalty. Each class with at least 2 % of the rows
+    then has a region or is the answer of rows in no region, unless no list is better than chance
+    in cross-validation.
 
     Parameters
     ----------
@@ -64,7 +69,8 @@ class EOPClassifier(BaseEOP):
     max_error : float or "auto", default="auto"
         Maximum error rate inside a region (ε). "auto": 0.1 or 0.3, by cross-validation (with
         another base than "constant", or fewer than 30 rows: 0.1). It is then not a limit of the
-        final regions, of which at least half of the rows are of their class.
+        final regions, of which at least half of the rows are of their class, except where this
+        is the only region of a class.
     complexity_penalty : float or "auto", default="auto"
         Penalty for complexity (η). With ``base="constant"``: fraction of the rows that each
         inequality of a region must gain. With others: penalty per column, so that the score of a
@@ -162,10 +168,14 @@ class EOPClassifier(BaseEOP):
     }
     cv_results_: list[ParameterChoice]
     _penalties: tuple[float, ...]
+    _max_levels: int | None
 
     @property
     def _learner(self) -> type[EOPLearner]:
-        return ClassLearner if _is_constant(self.base) else EOPLearner
+        if not _is_constant(self.base):
+            return EOPLearner
+        is_list = find_shape(self.regions) is BoxFinder and not self._calibration
+        return BoxListLearner if is_list else ClassLearner
 
     def __init__(
         self,
@@ -227,7 +237,7 @@ class EOPClassifier(BaseEOP):
     ) -> None:
         """Set `max_error_` and `complexity_penalty_`, by cross-validation if they are "auto"."""
         error, penalty = self.max_error, self.complexity_penalty
-        self.cv_results_, self._penalties = [], ()
+        self.cv_results_, self._penalties, self._max_levels = [], (), self.max_levels
         if not self._is_cross_validated or len(problem.y) < MIN_ROWS:
             self.max_error_ = MAX_ERRORS[0] if error == "auto" else error
             self.complexity_penalty_ = 0.01 if penalty == "auto" else penalty
@@ -251,10 +261,13 @@ class EOPClassifier(BaseEOP):
         self.max_error_ = self.cv_results_[0].max_error
         self.complexity_penalty_ = self.cv_results_[0].complexity_penalty
         self._penalties = tuple(p for p in penalties if p <= self.complexity_penalty_)
+        # Without a list that is better than chance, there is nothing to explain.
+        if all(choice.accuracy <= choice.chance for choice in self.cv_results_):
+            self._max_levels = 0
 
     def _limits(self) -> str:
         if self.cv_results_:
-            return "in cross-validation, regions are not more accurate than the most frequent class"
+            return "in cross-validation, regions are not more accurate than chance"
         return super()._limits()
 
     def _uncovered_hint(self) -> str:
@@ -275,7 +288,7 @@ class EOPClassifier(BaseEOP):
             complexity_penalty=penalty,
             n_candidates=self.n_candidates,
             min_support=self.min_support,
-            max_levels=self.max_levels,
+            max_levels=self._max_levels,
             relax=float(self.relax),
             choose=self.choose,
             is_strict=self.strict,
@@ -290,8 +303,8 @@ def _is_constant(base: Any) -> bool:
 
 
 def penalties_of(n_rows: float) -> list[float]:
-    """Values of η for a number of rows: half a row per inequality, one row, two rows, ..."""
-    smallest = min(0.5 / max(n_rows, 1.0), MAX_PENALTY)
+    """Values of η for a number of rows: two rows per inequality, four rows, eight rows, ..."""
+    smallest = min(2 / max(n_rows, 1.0), MAX_PENALTY)
     n = int(np.floor(np.log2(MAX_PENALTY / smallest))) + 1
     return [smallest * 2**i for i in range(n)]
 
@@ -315,6 +328,9 @@ def choose_parameters(
     weight = problem.weight(np.arange(len(problem.y)))
     shape = (len(max_errors), len(penalties))
     right, size, is_empty = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
+    chance, variance = np.zeros((2, *shape))
+    # The last entry is the share of no answer, -1.
+    share = np.append(problem.class_units(np.arange(len(weight))) / problem.units.sum(), 0.0)
     fold_of_row = stratified_folds(problem.y, np.random.RandomState(seed).permutation(len(weight)))
     for fold in range(N_FOLDS):
         train, test = (np.flatnonzero(part) for part in (fold_of_row != fold, fold_of_row == fold))
@@ -330,9 +346,13 @@ def choose_parameters(
                 right[i, j] += weight[test] @ (answer == problem.y[test])
                 size[i, j] += n_facets / N_FOLDS
                 is_empty[i, j] |= n_facets == 0
+                given = share[answer]
+                chance[i, j] += weight[test] @ given
+                variance[i, j] += weight[test] @ (given * (1 - given))
+    by_chance = (chance + 3 * np.sqrt(variance)) / weight.sum()
     accuracy = right / weight.sum()
     choices = [
-        ParameterChoice(e, p, float(accuracy[i, j]), float(size[i, j]))
+        ParameterChoice(e, p, *(float(each[i, j]) for each in (accuracy, size, by_chance)))
         for i, e in enumerate(max_errors)
         for j, p in enumerate(penalties)
     ]

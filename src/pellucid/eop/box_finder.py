@@ -30,47 +30,49 @@ class BoxFinder(ShapeFinder):
     """
 
     def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Boxes | None:
-        from pellucid.eop.kernels import improve_box
-
-        columns, orders = _sorted_columns(rows.P)
         best, best_value = None, 0
-        for lower, upper in self._starts(columns, rows, gains, random):
-            value = improve_box(columns, orders, gains, lower, upper)
+        values, ranks = _ranked(rows.P)
+        for lower, upper in self._starts(values, ranks, rows, gains, random):
+            value = _improve(values, ranks, gains, lower, upper)
             if value > best_value:
-                best, best_value = (lower, upper), value
-        return None if best is None else _open_below(*best)
+                best, best_value = _in_values(values, lower, upper), value
+        return best
 
     def _starts(
         self,
-        columns: np.ndarray,
+        values: list[np.ndarray],
+        ranks: np.ndarray,
         rows: Rows,
         gains: np.ndarray,
         random: np.random.RandomState,
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Start boxes, with lower ≤ x ≤ upper."""
-        from pellucid.eop.kernels import best_grid_box
+        """First and last ranks of start boxes."""
+        from pellucid.eop.box_kernels import best_grid_box
 
-        dim = len(columns)
-        low, high = columns.min(axis=1), columns.max(axis=1)
+        dim, sizes = len(values), np.array([len(column) for column in values])
         if dim == 1:
-            yield low, high
+            yield np.zeros(1, dtype=np.int64), sizes - 1
             return
-        edges = [_edges(column) for column in columns]
-        codes = np.stack([np.searchsorted(e, c) for e, c in zip(edges, columns)])
+        # The last rank of each of at most `_BINS` bins with about the same number of values.
+        n_bins = np.minimum(_BINS, sizes)
+        edges = [np.arange(1, n + 1) * size // n - 1 for n, size in zip(n_bins, sizes)]
+        codes = [np.searchsorted(e, r).astype(np.uint8) for e, r in zip(edges, ranks)]
         for pair in map(list, combinations(range(dim), 2)):
-            grid_box = best_grid_box(codes[pair], gains, max(len(edges[a]) for a in pair))
-            bins, surplus = grid_box[:4].reshape(2, 2), grid_box[4]
-            if not surplus:
+            box, shape = np.zeros(4, dtype=np.int64), tuple(n_bins[pair].tolist())
+            if not best_grid_box(codes[pair[0]], codes[pair[1]], gains, shape, 0, False, 0, box):
                 continue
-            lower, upper = low.copy(), high.copy()
-            for a, (first, last) in zip(pair, bins):
-                lower[a] = edges[a][first - 1] if first else low[a]
-                if first:
-                    lower[a] = np.nextafter(lower[a], np.inf)
+            lower, upper = np.zeros(dim, dtype=np.int64), sizes - 1
+            for a, (first, last) in zip(pair, box.reshape(2, 2)):
+                lower[a] = edges[a][first - 1] + 1 if first else 0
                 upper[a] = edges[a][last]
             yield lower, upper
         if dim > 2:
-            yield from self._seeds(rows, gains, random)
+            for low, high in self._seeds(rows, gains, random):
+                first, last = (
+                    np.array([np.searchsorted(v, x) for v, x in zip(values, ends)])
+                    for ends in (low, high)
+                )
+                yield first, last
 
     def _seeds(
         self, rows: Rows, gains: np.ndarray, random: np.random.RandomState
@@ -83,15 +85,13 @@ class BoxFinder(ShapeFinder):
             yield neighbors.min(axis=0), neighbors.max(axis=0)
 
     def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Boxes:
-        from pellucid.eop.kernels import improve_box
-
         inside = region.contains(rows.P)
         if not inside.any():
             return region
-        lower, upper = rows.P[inside].min(axis=0), rows.P[inside].max(axis=0)
-        columns, orders = _sorted_columns(rows.P)
-        improve_box(columns, orders, gains, lower, upper)
-        return _open_below(lower, upper)
+        values, ranks = _ranked(rows.P)
+        lower, upper = (end(ranks[:, inside], axis=1).astype(np.int64) for end in (np.min, np.max))
+        _improve(values, ranks, gains, lower, upper)
+        return _in_values(values, lower, upper)
 
     def median(self, regions: Sequence[Any]) -> Boxes:
         """Median of each end."""
@@ -146,19 +146,28 @@ def round_box(box: Boxes, P: np.ndarray) -> Boxes:
     return Boxes(lower, upper)
 
 
-def _open_below(lower: np.ndarray, upper: np.ndarray) -> Boxes:
-    """Convert ``lower <= x <= upper`` to ``lower < x <= upper``."""
-    return Boxes(np.nextafter(lower, -np.inf), upper)
+def _ranked(P: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct values of each column, and the rank of each row in each."""
+    columns = [np.unique(column, return_inverse=True) for column in P.T]
+    ranks = np.array([rank.ravel() for _, rank in columns], dtype=np.int32)
+    return [values for values, _ in columns], ranks
 
 
-def _sorted_columns(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns as contiguous arrays, and the order of the rows in each."""
-    columns = np.ascontiguousarray(P.T)
-    return columns, np.argsort(columns, axis=1)
+def _improve(
+    values: list[np.ndarray],
+    ranks: np.ndarray,
+    gains: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+) -> int:
+    """The sum of gains in a box of ranks, of which the ends are optimized in place."""
+    from pellucid.eop.box_kernels import improve_box
+
+    sizes = np.array([len(column) for column in values])
+    return improve_box(ranks, sizes, gains, 0, lower, upper)
 
 
-def _edges(column: np.ndarray) -> np.ndarray:
-    """Upper ends of bins with about the same number of distinct values."""
-    values = np.unique(column)
-    n_bins = min(_BINS, len(values))
-    return values[np.arange(1, n_bins + 1) * len(values) // n_bins - 1]
+def _in_values(values: list[np.ndarray], lower: np.ndarray, upper: np.ndarray) -> Boxes:
+    """The box ``lower < x <= upper`` of a box of ranks."""
+    low, high = (np.array([v[i] for v, i in zip(values, ends)]) for ends in (lower, upper))
+    return Boxes(np.nextafter(low, -np.inf), high)

@@ -8,27 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.progress import Interrupt
+from pellucid.eop import tuning
 from pellucid.eop.base_classifiers import FittedClassifier
-from pellucid.eop.box_finder import BoxFinder
+from pellucid.eop.box_lists import BoxList, RankBox, RankedRows, relaxed_errors
 from pellucid.eop.finders import Calibration, RegionSearchResult
-from pellucid.eop.learning import MIN_ROWS, Learner, LearningResult, ProjectionCandidate
+from pellucid.eop.learning import Learner, LearningResult, ProjectionCandidate
 from pellucid.eop.problem import is_error_allowed
-from pellucid.eop.projections import ClassScan, scan_classes
-from pellucid.eop.refining import ListOptimizer
+from pellucid.eop.pruning import FlatList
+from pellucid.regions.classifiers import Stump
 from pellucid.regions.levels import Level, project
-from pellucid.regions.shapes import Regions
-
-RELAX_BY = 1.5
-"""Factor on ε when no region is found."""
-
-MAX_RELAXED = 0.5
-"""Largest ε to which it is relaxed: at least half of the rows of a region are of its class."""
-
-_RESCAN_AT = 0.9
-"""All projections are scanned again when less than this share of the rows is left."""
-
-_N_RESCANNED = 64
-"""Projections that are scanned for each level."""
 
 
 class EOPLearner(Learner):
@@ -80,18 +69,11 @@ class EOPLearner(Learner):
 
     def _max_errors(self) -> list[float]:
         """Values of ε to try in turn, up to the error of the most frequent class."""
-        settings, levels = self.settings, self.learned.levels
-        max_error = max(settings.max_error, levels[-1].max_error if levels else 0.0)
+        levels = self.learned.levels
+        max_error = max(self.settings.max_error, levels[-1].max_error if levels else 0.0)
         largest = self.problem.class_units(self.rows).max()
         majority_error = 1 - largest / self.problem.total(self.rows)
-        max_errors = [max_error]
-        while max_errors[-1] < min(majority_error, MAX_RELAXED):
-            relaxed = max_errors[-1] * RELAX_BY if max_errors[-1] > 0 else 0.01
-            relaxed = min(relaxed, MAX_RELAXED)
-            if relaxed > settings.relax:
-                break
-            max_errors.append(relaxed)
-        return max_errors
+        return list(relaxed_errors(max_error, majority_error, self.settings.relax))
 
     def _add(
         self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
@@ -136,52 +118,58 @@ class ClassLearner(EOPLearner):
     The net support of a region is C - (1 - ε) / ε · W minus η · (number of inequalities) times
     the weight of all rows, where C and W are the weights of its rows of the class and of its
     other rows. ε is relaxed when no net support is positive. At the end, regions whose removal
-    costs less than η per inequality are removed. If ε is not given by the user, boxes are then
-    optimized together; see `ListOptimizer`.
+    costs less than η per inequality are removed.
     """
-
-    _last_scan: tuple[float, int, ClassScan] | None = None
 
     def grow(self) -> LearningResult:
         """Find all levels, without pruning."""
         return super().learn()
 
     def learn(self) -> LearningResult:
-        """Find all levels, then prune them, and optimize their boxes together if asked for."""
+        """Find all levels, then prune them."""
         learned = self.grow()
-        penalties = self.settings.penalties or (self.settings.complexity_penalty,)
-        if any(level.regions.scores is not None for level in learned.levels):
-            return learned
-        optimizer = self._optimizer()
-        boxes = optimizer.start(learned.levels)
-        if optimizer.finder is not None:
-            found = optimizer.path(boxes, penalties, self._should_stop)[-1]
-            self._replace_levels([(box.source, box.box) for box in found], are_new=True)
-            return learned
-        found = optimizer.path(boxes, penalties[-1:], self._should_stop)[-1]
-        if len(found) < len(boxes):
-            kept: list[list[int]] = [[] for _ in learned.levels]
-            for box in found:
-                kept[box.source].append(box.region)
-            indices = (np.array(regions, dtype=np.int64) for regions in kept)
-            taken = [level.regions.take(i) for level, i in zip(learned.levels, indices)]
-            self._replace_levels(list(enumerate(taken)))
+        kept = self._pruned(self.settings.complexity_penalty)
+        if kept is not None and len(kept) < sum(len(level.regions) for level in learned.levels):
+            self._keep_regions(kept)
         return learned
 
-    def _replace_levels(self, regions: list[tuple[int, Regions]], are_new: bool = False) -> None:
-        """Replace the levels, and assign the rows to the new ones.
+    def _pruned(self, penalty: float) -> list[tuple[int, int]] | None:
+        """Level and region of the regions that remain; None for shapes without inequalities."""
+        levels, rows = self.learned.levels, self.all_rows
+        if any(level.regions.scores is not None for level in levels):
+            return None
+        pairs = [(i, j) for i, level in enumerate(levels) for j in range(len(level.regions))]
+        flat = FlatList(
+            np.array([self._inside(*pair, rows) for pair in pairs]).reshape(len(pairs), len(rows)),
+            np.array([self._answer(levels[i]) for i, _ in pairs], dtype=np.int64),
+            np.array([levels[i].regions.n_facets[j] for i, j in pairs], dtype=np.int64),
+            self.problem.y[rows],
+            self.problem.units[rows],
+            self.problem.n_classes,
+            self.settings.has_default,
+        )
+        return [pairs[i] for i in flat.pruned(penalty * self.problem.total(rows)).tolist()]
 
-        `regions` have the index of the level that each comes from. Regions with less than the
-        required purity among the rows that they then get are removed.
-        """
+    def _inside(self, level: int, region: int, rows: np.ndarray) -> np.ndarray:
+        """Which of some rows a region contains, whatever earlier regions contain."""
+        found = self.learned.levels[level]
+        return found.regions.take(np.array([region])).contains(
+            project(self.problem.X, found.features, rows)
+        )
+
+    def _answer(self, level: Level) -> int:
+        return int(level.classifier.predict(np.zeros((1, len(level.features))))[0])
+
+    def _keep_regions(self, kept: list[tuple[int, int]]) -> None:
+        """Keep some regions, without those that then have less than the required purity."""
         learned = self.learned
         used = [step for step in learned.history if step.is_used]
         others = [step for step in learned.history if not step.is_used]
-        if are_new:
-            used = [replace(used[source], before=found) for source, found in regions]
-        else:
-            used = [used[source] for source, _ in regions]
-        levels = [replace(learned.levels[source], regions=found) for source, found in regions]
+        regions = [np.array([j for i, j in kept if i == n], dtype=int) for n in range(len(used))]
+        levels = [
+            replace(level, regions=level.regions.take(each))
+            for level, each in zip(learned.levels, regions)
+        ]
         while True:
             self.rows, self.held = self._all_rows, self._all_held
             learned.levels, learned.history = [], list(others)
@@ -222,50 +210,24 @@ class ClassLearner(EOPLearner):
         self, penalties: Sequence[float], rows: np.ndarray
     ) -> Iterator[tuple[np.ndarray, int]]:
         """Answers for other rows, and number of inequalities, with each η in ascending order."""
-        optimizer = self._optimizer()
-        boxes = optimizer.start(self.learned.levels)
-        for found in optimizer.path(boxes, penalties, self._should_stop):
-            yield optimizer.predict(found, rows), sum(box.n_facets for box in found)
+        levels = self.learned.levels
+        for penalty in penalties:
+            kept = self._pruned(penalty) or []
+            answers = np.full(
+                len(rows), self._majority([self._inside(*p, self.all_rows) for p in kept])
+            )
+            for pair in reversed(kept):
+                answers[self._inside(*pair, rows)] = self._answer(levels[pair[0]])
+            yield answers, sum(int(levels[i].regions.n_facets[j]) for i, j in kept)
 
-    def _optimizer(self) -> ListOptimizer:
-        """The search for better boxes, or only for regions that are not worth their size."""
-        settings, finder = self.settings, self.finders[0]
-        is_only_pruned = not settings.optimizes or len(self._all_held)
-        return ListOptimizer(
-            self.problem,
-            self.all_rows,
-            None if is_only_pruned or not isinstance(finder, BoxFinder) else finder,
-            settings.min_support,
-            settings.purity_limit,
-            settings.has_default,
-        )
-
-    def _scan(self, max_errors: list[float]) -> Any:
-        """Scan all projections, or, if few rows were covered since then, only the best ones.
-
-        The surplus of a projection changes little when few rows are removed, so that projections
-        that were far behind need not be scanned again.
-        """
-        max_error, n_rows = max_errors[0], len(self.rows)
-        last = self._last_scan
-        if last is None or last[0] != max_error or n_rows < _RESCAN_AT * last[1]:
-            scan = super()._scan(max_errors)
-            self._last_scan = None if scan is None else (max_error, n_rows, scan)
-            return scan
-        scan = last[2]
-        best = scan.best_projections(self.settings.complexity_penalty, _N_RESCANNED)
-        total = self.problem.total(self.all_rows)
-        subsets = [s[b] for s, b in zip(scan.subsets, best)]
-        again = scan_classes(self.problem, self.rows, subsets, max_error, total, self._should_stop)
-        if again is None:
-            return None
-        for surplus, rows, new in zip(scan.surplus, best, again.surplus):
-            surplus[rows] = new
-        return scan
+    def _majority(self, inside: list[np.ndarray]) -> int:
+        """The most frequent class of the rows in no region; of all rows, if there are none."""
+        rows = self.all_rows[~np.any(inside, axis=0)] if inside else self.all_rows
+        return int(np.argmax(self.problem.class_units(rows if len(rows) else self.all_rows)))
 
     def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
         for max_error in self._max_errors():
-            yield max_error, self._best_candidates(self._scan([max_error]))
+            yield max_error, self._class_candidates(max_error)
 
     def _limits(self, answers: np.ndarray) -> dict[str, Any]:
         facet_units = self.settings.complexity_penalty * self.problem.total(self.all_rows)
@@ -273,7 +235,7 @@ class ClassLearner(EOPLearner):
             **super()._limits(answers),
             "facet_units": facet_units,
             "max_regions": 1,
-            "max_required_rows": MIN_ROWS,
+            "max_required_rows": tuning.MIN_ROWS,
         }
 
     def _value(
@@ -288,3 +250,67 @@ class ClassLearner(EOPLearner):
         odds = (1 - max_error) / max(max_error, 1e-3)
         net = float(right - odds * wrong - view.facet_units * found.after.n_facets.sum())
         return net if net > 0 else -np.inf
+
+
+class BoxListLearner(ClassLearner):
+    """The same for boxes without held-out rows: see `BoxList`.
+
+    If ε is not given by the user, the boxes are optimized together after pruning.
+    """
+
+    _boxes: list[RankBox]
+
+    def grow(self) -> LearningResult:
+        """Find all boxes, without pruning."""
+        settings, self._boxes = self.settings, []
+        self.learned.n_tried = sum(map(len, self.subsets))
+        with Interrupt() as self.interrupt:
+            if self.learned.n_tried:
+                self._list = BoxList(
+                    RankedRows(self.problem, self.rows, self.subsets),
+                    n_candidates=settings.n_candidates,
+                    min_support=settings.min_support,
+                    purity_limit=settings.purity_limit,
+                    has_default=settings.has_default,
+                    is_optimized=settings.optimizes,
+                    should_stop=self._should_stop,
+                )
+                self._boxes = self._list.grow(
+                    settings.max_error,
+                    settings.complexity_penalty,
+                    settings.relax,
+                    settings.max_levels,
+                )
+        return self.learned
+
+    def learn(self) -> LearningResult:
+        """Find all boxes, then prune them, and optimize them together if asked for."""
+        learned, settings = self.grow(), self.settings
+        penalties = settings.penalties or (settings.complexity_penalty,)
+        with Interrupt() as self.interrupt:
+            boxes = self._boxes and list(self._list.path(self._boxes, penalties))[-1]
+        learned.is_interrupted |= self.interrupt.requested
+        for box in self._list.without_impure(boxes) if boxes else ():
+            self._add_box(box)
+        learned.is_exhausted = not len(self.rows) or self._has_max_levels()
+        learned.uncovered = np.sort(self.rows)
+        return learned
+
+    def _add_box(self, box: RankBox) -> None:
+        features, shape = self._list.in_values(box, np.searchsorted(self._all_rows, self.rows))
+        answers = np.full(len(self.rows), box.answer)
+        constant = Stump(0, np.inf, box.answer, box.answer)
+        candidate = self._view(features, FittedClassifier(constant, answers))
+        which = shape.which(candidate.view.P)
+        found = RegionSearchResult(shape, shape, which, np.empty(0, dtype=np.int64))
+        self._add(candidate, found, box.max_error)
+
+    def answers_by_penalty(
+        self, penalties: Sequence[float], rows: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, int]]:
+        if not self._boxes:
+            majority = self._majority([])
+            yield from ((np.full(len(rows), majority), 0) for _ in penalties)
+            return
+        for boxes in self._list.path(self._boxes, penalties):
+            yield self._list.predict(boxes, rows), sum(box.figures.n_ends for box in boxes)

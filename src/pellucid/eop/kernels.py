@@ -1,4 +1,4 @@
-"""Compiled loops of the region search: boxes, grids of projections, stumps, linear classifiers."""
+"""Compiled loops of base classifiers: scores of projections, stumps, linear classifiers."""
 
 from __future__ import annotations
 
@@ -13,153 +13,6 @@ _HALVINGS = 12
 
 
 @allocating
-def best_grid_box(codes, gains, n_bins):
-    """Find the box on a grid over two columns with the largest sum of gains.
-
-    For every range of bins of the first column, the best range of the second column is the
-    contiguous run with the largest sum (Kadane's algorithm). The search is exact and takes
-    O(n_bins³) steps. `codes` are the bins of the rows.
-
-    The result is the first and last bin of the first column, those of the second column, and the
-    sum, which is 0 if no box has a positive sum. Ties go to the box that is found first.
-    """
-    grid = np.zeros((n_bins, n_bins), np.int64)
-    for i in range(len(gains)):
-        grid[codes[0, i], codes[1, i]] += gains[i]
-    best = np.zeros(5, np.int64)
-    column_sums = np.empty(n_bins, np.int64)
-    for first in range(n_bins):
-        column_sums[:] = 0
-        for last in range(first, n_bins):
-            run, begin = 0, 0
-            for j in range(n_bins):
-                column_sums[j] += grid[last, j]
-                if run <= 0:
-                    run, begin = 0, j
-                run += column_sums[j]
-                if run > best[4]:
-                    best[0], best[1], best[2], best[3], best[4] = first, last, begin, j, run
-    return best
-
-
-@allocating
-def improve_box(columns, orders, gains, lower, upper):
-    """Optimize the ends of a box, one column at a time, until its sum of gains stops growing.
-
-    With the other columns fixed, the best interval of a column is the contiguous run with the
-    largest sum along its sorted values. Rows with lower ≤ x ≤ upper are inside. `orders` are the
-    rows of each column in ascending order of their values. `lower` and `upper` are changed. The
-    result is the sum of gains of the rows inside.
-    """
-    dim, n = columns.shape
-    outside = np.zeros(n, np.int64)
-    for i in range(n):
-        for a in range(dim):
-            if not (lower[a] <= columns[a, i] <= upper[a]):
-                outside[i] += 1
-    total = 0
-    for i in range(n):
-        if outside[i] == 0:
-            total += gains[i]
-    unchanged = 0
-    a = 0
-    while unchanged < dim:
-        run, best, begin = 0, total, 0
-        low, high = lower[a], upper[a]
-        for k in range(n):
-            i = orders[a, k]
-            x = columns[a, i]
-            if run <= 0 and (k == 0 or x > columns[a, orders[a, k - 1]]):
-                run, begin = 0, k
-            is_out = not (lower[a] <= x <= upper[a])
-            if outside[i] == is_out:
-                run += gains[i]
-            is_last = k == n - 1 or columns[a, orders[a, k + 1]] > x
-            if is_last and run > best:
-                best, low, high = run, columns[a, orders[a, begin]], x
-        if best > total:
-            for i in range(n):
-                x = columns[a, i]
-                outside[i] += (not (low <= x <= high)) - (not (lower[a] <= x <= upper[a]))
-            total, lower[a], upper[a] = best, low, high
-            unchanged = 1
-        else:
-            unchanged += 1
-        a = (a + 1) % dim
-    return total
-
-
-@allocating
-def best_class_boxes(codes, y, units, subsets, n_bins, n_classes, gain, loss, best):
-    """Find the largest surplus of a box on a grid, for each projection and class.
-
-    The surplus of a box for a class is gain · C - loss · W, where C and W are the weights of the
-    rows of the class and of all other rows inside. With one column a box is a range of bins, with
-    two columns a rectangle. With more columns, cells of positive surplus are summed instead.
-
-    Parameters
-    ----------
-    codes : (n_columns, n) uint8
-        Bin of each row in each column.
-    subsets : (n_subsets, dim) int64
-        Indices of columns in `codes`.
-    gain, loss : int
-        Multiples of ε and 1 - ε.
-    best : (n_subsets, n_classes) int64, filled in
-        Largest surplus, at least 0.
-    """
-    n_subsets, dim = subsets.shape
-    n_cells = n_bins**dim
-    of_class = np.empty((n_classes, n_cells), np.int64)
-    of_all = np.empty(n_cells, np.int64)
-    sums = np.empty(n_bins, np.int64)
-    above = np.empty(n_bins, np.int64)
-    for s in range(n_subsets):
-        of_class[:] = 0
-        of_all[:] = 0
-        for i in range(len(y)):
-            cell = 0
-            for a in range(dim):
-                cell = cell * n_bins + codes[subsets[s, a], i]
-            of_class[y[i], cell] += units[i]
-            of_all[cell] += units[i]
-        for c in range(n_classes):
-            largest = 0
-            if dim > 2:
-                for cell in range(n_cells):
-                    largest += max(0, (gain + loss) * of_class[c, cell] - loss * of_all[cell])
-            else:
-                n_first = n_bins if dim == 2 else 1
-                # Sum of the positive cells of each row of the grid, which bounds every box.
-                rest = 0
-                for first in range(n_first):
-                    above[first] = 0
-                    for j in range(n_bins):
-                        cell = first * n_bins + j
-                        value = (gain + loss) * of_class[c, cell] - loss * of_all[cell]
-                        above[first] += max(0, value)
-                    rest += above[first]
-                for first in range(n_first):
-                    if rest <= largest:
-                        break
-                    rest -= above[first]
-                    if above[first] == 0:
-                        continue  # without this row, a box is not worse
-                    sums[:] = 0
-                    for last in range(first, n_first):
-                        for j in range(n_bins):
-                            cell = last * n_bins + j
-                            sums[j] += (gain + loss) * of_class[c, cell] - loss * of_all[cell]
-                        if above[last] == 0:
-                            continue
-                        run = 0
-                        for j in range(n_bins):
-                            run = max(run, 0) + sums[j]
-                            largest = max(largest, run)
-            best[s, c] = largest
-
-
-@allocating
 def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, wrong, potential):
     """Compute the error of each classifier and the potential of each projection.
 
@@ -171,8 +24,12 @@ def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, 
     answers : (n_subsets, n) int64
         Predicted class of each row by the classifier of each subset. A first entry of -1 means
         that there is no classifier.
-    codes, subsets, gains, losses
-        See `best_class_boxes`; one pair of gain and loss per value of ε.
+    codes : (n_columns, n) uint8
+        Bin of each row in each column.
+    subsets : (n_subsets, dim) int64
+        Indices of columns in `codes`.
+    gains, losses : (n_max_errors,) int64
+        Multiples of ε and 1 - ε.
     wrong : (n_subsets,) int64, filled in
         Weight of the misclassified rows; -1 where there is no classifier.
     potential : (n_max_errors, n_subsets) int64, filled in

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._utils.progress import Interrupt, Progress
-from pellucid.eop.base_classifiers import BaseClassifier, ConstantBase, FittedClassifier
+from pellucid.eop import tuning
+from pellucid.eop.base_classifiers import BaseClassifier, FittedClassifier
+from pellucid.eop.box_lists import BoxSearch, RankedRows, class_stakes
 from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
 from pellucid.eop.problem import ProjectionView, RegionProblem
-from pellucid.eop.projections import scan_classes, scan_projections
+from pellucid.eop.projections import scan_projections
 from pellucid.regions.levels import Level, project
-
-MIN_ROWS = 3
-"""Rows that a region of the rarest class needs at least."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +106,7 @@ class Learner:
     interrupt: Interrupt
     rows: np.ndarray
     held: np.ndarray
+    _search: BoxSearch | None = None
 
     def __init__(
         self,
@@ -228,18 +228,12 @@ class Learner:
         rows = rarest / per_weight
         return {
             "min_units": support * (rarest if support < 1 else per_weight),
-            "max_required_rows": max(rows / 3, MIN_ROWS),
+            "max_required_rows": max(rows / 3, tuning.MIN_ROWS),
         }
 
     def _scan(self, max_errors: list[float]) -> Any:
         """Scan all projections of the remaining rows and count failed fits; None if stopped."""
-        problem, rows, subsets = self.problem, self.rows, self.subsets
-        scan: Any
-        if isinstance(self.base, ConstantBase):
-            total = problem.total(self.all_rows)
-            scan = scan_classes(problem, rows, subsets, max_errors[0], total, self._should_stop)
-        else:
-            scan = scan_projections(self.base, rows, subsets, max_errors, self._should_stop)
+        scan = scan_projections(self.base, self.rows, self.subsets, max_errors, self._should_stop)
         if scan is not None:
             self.learned.n_tried += sum(map(len, self.subsets))
             self.learned.n_skipped += scan.n_failed
@@ -256,6 +250,23 @@ class Learner:
         ranked = scan.ranked(settings.complexity_penalty, settings.choose, max_error_index)
         chosen = list(islice(ranked, settings.n_candidates))
         candidates = self.problem.pool.map(self._candidate, chosen)
+        return [candidate for candidate in candidates if candidate is not None]
+
+    def _class_candidates(self, max_error: float) -> list[ProjectionCandidate]:
+        """The `n_candidates` projections and classes with the best boxes, for constant classes."""
+        if self._search is None:
+            self._search = BoxSearch(RankedRows(self.problem, self._all_rows, self.subsets))
+        data, penalty = self._search.data, self.settings.complexity_penalty
+        stakes = class_stakes(
+            data, np.searchsorted(self._all_rows, self.rows), max_error, penalty * data.total
+        )
+        everything = [np.arange(len(subset)) for subset in self.subsets]
+        n_tried = sum(map(len, everything))
+        n_wanted = self.settings.n_candidates or n_tried * data.n_classes
+        found, _ = self._search.best(stakes, n_wanted, everything)
+        self.learned.n_tried += n_tried
+        choices = [(tuple(data.features[b.columns].tolist()), b.answer) for b in found]
+        candidates = self.problem.pool.map(self._candidate, choices)
         return [candidate for candidate in candidates if candidate is not None]
 
     def _regions(

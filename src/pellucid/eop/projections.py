@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import comb
-from typing import ClassVar
 
 import numpy as np
 
@@ -26,12 +25,6 @@ _STEPS = 2**10
 _ROWS_PER_CELL = 30
 _MAX_BINS = 32
 """Bins per column on which classifiers are scored, at the most."""
-
-_CLASS_BINS = (64, 16)
-"""Bins on which boxes of classes are searched, in projections onto one column and onto two."""
-
-_MAX_CELLS = 4096
-"""Cells of a projection onto more columns."""
 
 
 def list_projections(
@@ -170,77 +163,6 @@ def scan_projections(
     )
 
 
-@dataclass(frozen=True)
-class ClassScan:
-    """Surplus of the best box for each projection and class, one array per size."""
-
-    subsets: list[np.ndarray]
-    surplus: list[np.ndarray]
-    """C - (1 - ε) / ε · W of the best box, as a fraction of the weight of all training rows, where
-    C and W are the weights of the rows of the class and of other rows inside."""
-
-    n_failed: ClassVar[int] = 0
-    """No classifier is fitted."""
-
-    def best_projections(self, penalty: float, n: int) -> list[np.ndarray]:
-        """Indices, by size, of the `n` projections with the largest values for any class."""
-        sizes = [subset.shape[1] for subset in self.subsets]
-        value = [s.max(axis=1) - penalty * size for s, size in zip(self.surplus, sizes)]
-        best = np.sort(np.argsort(-np.concatenate(value), kind="stable")[:n])
-        ends = np.cumsum([0, *map(len, value)])
-        return [best[(best >= a) & (best < b)] - a for a, b in zip(ends, ends[1:])]
-
-    def ranked(
-        self, penalty: float, choose: str, max_error_index: int = 0
-    ) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Projections and classes, largest surplus - η · (number of columns) first."""
-        sizes = [subset.shape[1] for subset in self.subsets]
-        value = np.concatenate([s - penalty * size for s, size in zip(self.surplus, sizes)])
-        projections = _as_tuples(self.subsets)
-        n_classes = value.shape[1]
-        for position in np.argsort(-value, axis=None, kind="stable").tolist():
-            subset, answer = divmod(position, n_classes)
-            if value[subset, answer] <= 0:
-                return
-            yield projections[subset], answer
-
-
-def scan_classes(
-    problem: RegionProblem,
-    rows: np.ndarray,
-    subsets: list[np.ndarray],
-    max_error: float,
-    total: int,
-    should_stop: Callable[[], bool],
-) -> ClassScan | None:
-    """Find the best box on a coarse grid for every projection and class; None if it was stopped.
-
-    `total` is the weight of all training rows, in units.
-    """
-    from pellucid.eop.kernels import best_class_boxes
-
-    y, units, gain = problem.y[rows], problem.units[rows], _gain(max_error)
-    n_bins = [_n_class_bins(subset.shape[1]) for subset in subsets]
-    best = [np.empty((len(s), problem.n_classes), dtype=np.int64) for s in subsets]
-
-    def score(i: int, block: slice, codes: np.ndarray, columns: np.ndarray) -> None:
-        best_class_boxes(
-            codes=codes,
-            y=y,
-            units=units,
-            subsets=columns,
-            n_bins=n_bins[i],
-            n_classes=problem.n_classes,
-            gain=gain,
-            loss=_STEPS - gain,
-            best=best[i][block],
-        )
-
-    if not _score_blocks(problem, rows, subsets, n_bins, score, should_stop):
-        return None
-    return ClassScan(subsets, [surplus / (gain * total) for surplus in best])
-
-
 def _score_blocks(
     problem: RegionProblem,
     rows: np.ndarray,
@@ -281,12 +203,6 @@ def _as_tuples(subsets: list[np.ndarray]) -> list[tuple[int, ...]]:
 def _gain(max_error: float) -> int:
     """ε as a multiple of 1 / _STEPS."""
     return min(max(int(max_error * _STEPS), 1), _STEPS - 1)
-
-
-def _n_class_bins(dim: int) -> int:
-    if dim <= len(_CLASS_BINS):
-        return _CLASS_BINS[dim - 1]
-    return max(int(_MAX_CELLS ** (1 / dim)), 2)
 
 
 def bin_codes(

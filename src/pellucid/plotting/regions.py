@@ -32,6 +32,8 @@ _MARKERS = "osD^vPX*"
 _LEGEND_BELOW = 32
 """Distance between the axis and the legend, in points."""
 
+_PANELS_IN_A_ROW = 3
+
 _MOST_POINTS = 5000
 """With more rows, a random sample is drawn."""
 
@@ -78,7 +80,7 @@ def plot_level(
 
 @documented
 def plot_levels(model: Any, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
-    """Draw the first levels of a fitted EOP model side by side, in one figure; see `plot_level`.
+    """Draw the first levels of a fitted EOP model three in a row; see `plot_level`.
 
     Parameters
     ----------
@@ -98,10 +100,18 @@ def plot_levels(model: Any, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
     n = min(n_levels, len(model.levels_))
     if not n:
         raise ValueError("this model has no levels, so there is nothing to plot")
-    axes = plt.subplots(1, n, figsize=(4.8 * n, 4.6), layout="constrained", squeeze=False)[1][0]
-    for level, ax in enumerate(axes):
+    n_columns = min(n, _PANELS_IN_A_ROW)
+    n_rows = -(-n // n_columns)
+    size = (4.8 * n_columns, 4.6 * n_rows)
+    figure, grid = plt.subplots(
+        n_rows, n_columns, figsize=size, layout="constrained", squeeze=False
+    )
+    axes = grid.ravel()
+    for level, ax in enumerate(axes[:n]):
         plot_level(model, X, y, level, ax=ax)
-    return axes
+    for ax in axes[n:]:
+        figure.delaxes(ax)
+    return axes[:n]
 
 
 @documented

@@ -1,0 +1,283 @@
+"""Compiled loops of the search for boxes of one class each.
+
+Every row i has two integers: a box of class c gains own_i for its rows of class c and loses cost_i
+for all its rows. Its value is Σ own_i [y_i = c] - Σ cost_i, minus `facet` per finite end. Values
+of columns are dense ranks 0, 1, ..., so that a sum per value is a histogram and nothing is sorted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid._utils.compilation import allocating, inner
+
+
+@allocating
+def bin_ranks(ranks, sizes, units, n_bins, codes, starts):
+    """Divide the ranks of each column into bins of about the same weight.
+
+    Parameters
+    ----------
+    ranks : (n_columns, n) int32
+        Rank of each row in each column, below `sizes`.
+    codes : (n_columns, n) uint8, filled in
+        Bin of each row.
+    starts : (n_columns, n_bins + 1) int64, filled in
+        First rank of each bin; at the end the number of ranks.
+    """
+    total = units.sum()
+    for j in range(len(ranks)):
+        weight_of = np.zeros(sizes[j], np.int64)
+        for i in range(len(units)):
+            weight_of[ranks[j, i]] += units[i]
+        bin_of, below = np.empty(sizes[j], np.uint8), 0
+        starts[j, :] = sizes[j]
+        for rank in range(sizes[j]):
+            b = rank if sizes[j] <= n_bins else below * n_bins // total
+            bin_of[rank] = b
+            starts[j, b] = min(starts[j, b], rank)
+            below += weight_of[rank]
+        for b in range(n_bins - 1, -1, -1):  # of empty bins
+            starts[j, b] = min(starts[j, b], starts[j, b + 1])
+        for i in range(len(units)):
+            codes[j, i] = bin_of[ranks[j, i]]
+
+
+@allocating
+def positive_sums(codes, subsets, y, own, cost, n_bins, n_classes, bound):
+    """Sum of the positive values of the cells of a grid, for each projection and class.
+
+    It is an upper bound of the value of a box on this grid. `subsets` are positions in `codes`,
+    and `bound` (n_subsets, n_classes) is filled in.
+    """
+    n_subsets, dim = subsets.shape
+    n_cells = n_bins**dim
+    gained, lost = np.empty((n_classes, n_cells), np.int64), np.empty(n_cells, np.int64)
+    for s in range(n_subsets):
+        gained[:] = 0
+        lost[:] = 0
+        for i in range(len(y)):
+            cell = 0
+            for a in range(dim):
+                cell = cell * n_bins + codes[subsets[s, a], i]
+            gained[y[i], cell] += own[i]
+            lost[cell] += cost[i]
+        for c in range(n_classes):
+            total = 0
+            for cell in range(n_cells):
+                total += max(0, gained[c, cell] - lost[cell])
+            bound[s, c] = total
+
+
+@inner
+def _best_run(sums, n, facet, is_bounded, best, run):
+    """Largest sum of a range of `sums[:n]` minus `facet` per inner end, if it is above `best`.
+
+    `run` gets its first and last position. Ties go to the range that is found first. With
+    `is_bounded`, the whole range is left out.
+    """
+    total, least, after_least = 0, 0, 0
+    for j in range(n):
+        total += sums[j]
+        at_end = 0 if j == n - 1 else facet
+        if total - at_end > best and not (is_bounded and j == n - 1):
+            best = total - at_end
+            run[0], run[1] = 0, j
+        if after_least > 0 and total - least - at_end - facet > best:
+            best = total - least - at_end - facet
+            run[0], run[1] = after_least, j
+        if total <= least or after_least == 0:
+            least, after_least = total, j + 1
+    return best
+
+
+@allocating
+def best_grid_box(first, second, gains, n_bins, facet, is_bounded, least, box):
+    """Largest value of a box on a grid over two columns; `box` gets its first and last bins.
+
+    `first` and `second` are the bins of the rows in either column. For every range of bins of the
+    first column, the best range of the second is found in one pass (Kadane's algorithm). The search
+    is exact and takes O(n_bins³) steps. The result is `least` if no box has a larger value. For one
+    column, all rows are in bin 0 of `first`, and n_bins[0] is 1. With `is_bounded`, a box has a
+    finite end in either column.
+    """
+    rows, columns = n_bins
+    grid = np.zeros((rows, columns), np.int64)
+    for i in range(len(gains)):
+        grid[first[i], second[i]] += gains[i]
+    # Sums of the positive cells of each row of the grid: what a row adds at most.
+    most, rest = np.zeros(rows, np.int64), 0
+    for low in range(rows):
+        for j in range(columns):
+            most[low] += max(0, grid[low, j])
+        rest += most[low]
+    best = least
+    sums, run = np.empty(columns, np.int64), np.empty(2, np.int64)
+    for low in range(rows):
+        if rest <= best:
+            break
+        rest -= most[low]
+        if low > 0 and most[low] == 0:
+            continue  # without this row, a box is not worse
+        sums[:] = 0
+        for high in range(low, rows):
+            for j in range(columns):
+                sums[j] += grid[high, j]
+            is_last = high == rows - 1
+            if (most[high] == 0 and not is_last) or (is_bounded and low == 0 and is_last):
+                continue
+            ends = facet * ((low > 0) + (not is_last))
+            found = _best_run(sums, columns, facet, is_bounded, best + ends, run) - ends
+            if found > best:
+                best = found
+                box[0], box[1], box[2], box[3] = low, high, run[0], run[1]
+    return best
+
+
+@allocating
+def improve_box(ranks, sizes, gains, facet, lower, upper):
+    """Optimize the ends of a box, one column at a time, until its value stops growing.
+
+    With the other columns fixed, the best interval of a column is found in one pass over its
+    values. Rows with lower ≤ rank ≤ upper are inside; both are changed. The result is the value.
+    """
+    dim, n = ranks.shape
+    outside = np.zeros(n, np.int64)
+    n_ends = 0
+    for a in range(dim):
+        n_ends += (lower[a] > 0) + (upper[a] < sizes[a] - 1)
+        for i in range(n):
+            outside[i] += not (lower[a] <= ranks[a, i] <= upper[a])
+    value = -facet * n_ends
+    for i in range(n):
+        if outside[i] == 0:
+            value += gains[i]
+    sums, run = np.empty(sizes.max(), np.int64), np.empty(2, np.int64)
+    unchanged = a = 0
+    while unchanged < dim:
+        sums[: sizes[a]] = 0
+        for i in range(n):
+            rank = ranks[a, i]
+            if outside[i] == (not (lower[a] <= rank <= upper[a])):
+                sums[rank] += gains[i]
+        others = n_ends - (lower[a] > 0) - (upper[a] < sizes[a] - 1)
+        least = value + facet * others
+        found = _best_run(sums, sizes[a], facet, False, least, run) - facet * others
+        if found > value:
+            for i in range(n):
+                rank = ranks[a, i]
+                outside[i] += not (run[0] <= rank <= run[1])
+                outside[i] -= not (lower[a] <= rank <= upper[a])
+            value, lower[a], upper[a] = found, run[0], run[1]
+            n_ends = others + (lower[a] > 0) + (upper[a] < sizes[a] - 1)
+            unchanged = 1
+        else:
+            unchanged += 1
+        a = (a + 1) % dim
+    return value
+
+
+@allocating
+def improve_boxes(ranks, sizes, y, units, own, cost, held, facet, columns, answers, lower, upper,
+                  figures):  # fmt: skip
+    """Optimize the ends of each of some boxes, and measure them.
+
+    Parameters
+    ----------
+    held : (n,) int64
+        Weight of the rows that are classified correctly without the box; 0 for others.
+    columns : (n_boxes, dim) int64
+        Positions in `ranks`.
+    lower, upper : (n_boxes, dim) int64, changed
+        First and last rank in each column.
+    figures : (n_boxes, 5) int64, filled in
+        Value, number of inequalities, and weights inside: all rows, rows of the class, `held`.
+    """
+    n_boxes, dim = columns.shape
+    part, size = np.empty((dim, len(y)), np.int32), np.empty(dim, np.int64)
+    gains = np.empty(len(y), np.int64)
+    for b in range(n_boxes):
+        for a in range(dim):
+            part[a], size[a] = ranks[columns[b, a]], sizes[columns[b, a]]
+        for i in range(len(y)):
+            gains[i] = (own[i] if y[i] == answers[b] else 0) - cost[i]
+        figures[b, :] = 0
+        figures[b, 0] = improve_box(part, size, gains, facet, lower[b], upper[b])
+        for a in range(dim):
+            figures[b, 1] += (lower[b, a] > 0) + (upper[b, a] < size[a] - 1)
+        for i in range(len(y)):
+            is_inside = True
+            for a in range(dim):
+                is_inside &= lower[b, a] <= part[a, i] <= upper[b, a]
+            if is_inside:
+                figures[b, 2] += units[i]
+                figures[b, 3] += units[i] if y[i] == answers[b] else 0
+                figures[b, 4] += held[i]
+
+
+@allocating
+def best_boxes(codes, starts, subsets, bound, y, own, cost, facet, only, values, chosen, answers,
+               lower, upper):  # fmt: skip
+    """The boxes of the largest values on a grid, at most one per projection and class.
+
+    Projections and classes are tried in descending order of `bound` (see `positive_sums`), until
+    none is above the lowest value found. With two columns or more, a box has finite ends in two of
+    them. With `only` ≥ 0, boxes are of this class.
+
+    Parameters
+    ----------
+    values, chosen, answers : (n_wanted,) int64, filled in
+        Values in descending order, index of the projection, and class.
+    lower, upper : (n_wanted, dim) int64, filled in
+        First and last rank in each column.
+
+    The result is the number of boxes.
+    """
+    n_wanted, dim = lower.shape
+    n_bins, n_classes, n = starts.shape[1] - 1, bound.shape[1], 0
+    gains, zeros, box = (
+        np.empty(len(y), np.int64),
+        np.zeros(len(y), np.uint8),
+        np.zeros(4, np.int64),
+    )
+    low, high = np.empty(dim, np.int64), np.empty(dim, np.int64)
+    for order in np.argsort(-bound.copy().reshape(-1), kind="mergesort"):
+        s, c = order // n_classes, order % n_classes
+        if only >= 0 and c != only:
+            continue
+        least = values[n_wanted - 1] if n == n_wanted else 0
+        if bound[s, c] <= least:
+            break
+        for i in range(len(y)):
+            gains[i] = (own[i] if y[i] == c else 0) - cost[i]
+        best = least
+        for b in range(min(1, dim - 1), dim):
+            for a in range(max(b, 1)):
+                j, k = subsets[s, a], subsets[s, b]
+                if dim == 1:
+                    found = best_grid_box(
+                        zeros, codes[k], gains, (1, n_bins), facet, False, best, box
+                    )
+                else:
+                    found = best_grid_box(
+                        codes[j], codes[k], gains, (n_bins, n_bins), facet, True, best, box
+                    )
+                if found > best:
+                    best = found
+                    low[:] = 0
+                    for other in range(dim):
+                        high[other] = starts[subsets[s, other], n_bins] - 1
+                    if dim > 1:
+                        low[a], high[a] = starts[j, box[0]], starts[j, box[1] + 1] - 1
+                    low[b], high[b] = starts[k, box[2]], starts[k, box[3] + 1] - 1
+        if best <= least:
+            continue
+        p = n if n < n_wanted else n_wanted - 1
+        while p > 0 and values[p - 1] < best:
+            values[p], chosen[p], answers[p] = values[p - 1], chosen[p - 1], answers[p - 1]
+            lower[p], upper[p] = lower[p - 1], upper[p - 1]
+            p -= 1
+        values[p], chosen[p], answers[p] = best, s, c
+        lower[p], upper[p] = low, high
+        n = min(n + 1, n_wanted)
+    return n

@@ -36,7 +36,7 @@ class RankBox:
     """A box in dense ranks, lower ≤ rank ≤ upper, and the class that it predicts."""
 
     columns: np.ndarray
-    """Positions of its columns in `RankedRows`."""
+    """Positions of its columns in `ProjectionRanks`."""
     answer: int
     lower: np.ndarray
     upper: np.ndarray
@@ -45,7 +45,7 @@ class RankBox:
     """ε with which it was found."""
 
 
-class RankedRows:
+class ProjectionRanks:
     """Rows of a problem, as dense ranks of their values in each column of some projections."""
 
     def __init__(self, problem: RegionProblem, rows: np.ndarray, subsets: list[np.ndarray]) -> None:
@@ -89,10 +89,10 @@ class Stakes(NamedTuple):
     facet: int
 
 
-class BoxSearch:
+class ClassBoxSearch:
     """Search for the boxes of the largest values in many projections."""
 
-    def __init__(self, data: RankedRows) -> None:
+    def __init__(self, data: ProjectionRanks) -> None:
         self.data = data
         self._n_bins = [_n_bins(subset.shape[1]) for subset in data.subsets]
 
@@ -203,7 +203,7 @@ class BoxList:
 
     def __init__(
         self,
-        data: RankedRows,
+        data: ProjectionRanks,
         *,
         n_candidates: int | None,
         min_support: float,
@@ -213,7 +213,7 @@ class BoxList:
         should_stop: Callable[[], bool],
     ) -> None:
         self._is_optimized = is_optimized
-        self.data, self._search = data, BoxSearch(data)
+        self.data, self._search = data, ClassBoxSearch(data)
         self._n_candidates = n_candidates or sum(map(len, data.subsets)) * data.n_classes
         self._min_support, self._purity_limit = min_support, purity_limit
         self._has_default, self._should_stop = has_default, should_stop
@@ -506,7 +506,7 @@ class BoxList:
 
 
 def class_stakes(
-    data: RankedRows, left: np.ndarray, max_error: float, facet_units: float
+    data: ProjectionRanks, left: np.ndarray, max_error: float, facet_units: float
 ) -> Stakes:
     """Stakes with which the value of a box is its net support, times an integer for ε."""
     scale = 2 ** min(20, 60 - data.total.bit_length())

@@ -11,7 +11,7 @@ import numpy as np
 from pellucid._utils.progress import Interrupt
 from pellucid.eop import tuning
 from pellucid.eop.base_classifiers import FittedClassifier
-from pellucid.eop.box_lists import BoxList, RankBox, RankedRows, relaxed_errors
+from pellucid.eop.box_lists import BoxList, ProjectionRanks, RankBox, relaxed_errors
 from pellucid.eop.finders import Calibration, RegionSearchResult
 from pellucid.eop.learning import Learner, LearningResult, ProjectionCandidate
 from pellucid.eop.problem import is_error_allowed
@@ -267,7 +267,7 @@ class BoxListLearner(ClassLearner):
         with Interrupt() as self.interrupt:
             if self.learned.n_tried:
                 self._list = BoxList(
-                    RankedRows(self.problem, self.rows, self.subsets),
+                    ProjectionRanks(self.problem, self.rows, self.subsets),
                     n_candidates=settings.n_candidates,
                     min_support=settings.min_support,
                     purity_limit=settings.purity_limit,

@@ -12,7 +12,7 @@ import numpy as np
 from pellucid._utils.progress import Interrupt, Progress
 from pellucid.eop import tuning
 from pellucid.eop.base_classifiers import BaseClassifier, FittedClassifier
-from pellucid.eop.box_lists import BoxSearch, RankedRows, class_stakes
+from pellucid.eop.box_lists import ClassBoxSearch, ProjectionRanks, class_stakes
 from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
 from pellucid.eop.problem import ProjectionView, RegionProblem
 from pellucid.eop.projections import scan_projections
@@ -106,7 +106,7 @@ class Learner:
     interrupt: Interrupt
     rows: np.ndarray
     held: np.ndarray
-    _search: BoxSearch | None = None
+    _search: ClassBoxSearch | None = None
 
     def __init__(
         self,
@@ -255,7 +255,9 @@ class Learner:
     def _class_candidates(self, max_error: float) -> list[ProjectionCandidate]:
         """The `n_candidates` projections and classes with the best boxes, for constant classes."""
         if self._search is None:
-            self._search = BoxSearch(RankedRows(self.problem, self._all_rows, self.subsets))
+            self._search = ClassBoxSearch(
+                ProjectionRanks(self.problem, self._all_rows, self.subsets)
+            )
         data, penalty = self._search.data, self.settings.complexity_penalty
         stakes = class_stakes(
             data, np.searchsorted(self._all_rows, self.rows), max_error, penalty * data.total

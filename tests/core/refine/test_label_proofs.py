@@ -55,7 +55,29 @@ def test_least_mistakes(depth, n_leaves, n_rows, seed):
     for limit in (expected, expected - 1):
         assert search.prove(depth, n_leaves, limit, 1e18) == (limit, None)
     if depth > 1 and expected > 0:
-        assert search.prove(depth, n_leaves, expected, -1) is None
+        assert search.prove(depth, n_leaves, expected, -1) == (0, None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_depth_three_by_the_proofs_of_depth_two(seed):
+    random = np.random.default_rng(seed)
+    rank = random.integers(12, size=(70, 3)).astype(np.uint16)
+    labels = (rank[:, 0] > 5) + (rank[:, 1] > 7) + random.integers(2, size=70)
+    own = np.column_stack([labels, random.integers(1, 3, size=70)])
+
+    def least(rows, depth):
+        if not rows.any():
+            return 0
+        return ExactSearch(rank[rows], own[rows], 4).prove(depth, 2**depth, 2**62, 1e18).bound
+
+    cuts = [rank[:, j] <= at for j in range(3) for at in range(11)]
+    expected = min(least(left, 2) + least(~left, 2) for left in cuts)
+    search = ExactSearch(rank, own, 4)
+    assert search.prove(3, 8, 2**62, 1e18).bound == expected
+    assert search.prove(3, 8, expected + 5, 1e18).bound == expected
+    early = search.prove(3, 8, 2**62, 1e5)  # not enough work for a proof
+    assert early.bound == 0
+    assert _mistakes(early.tree, rank, own, np.arange(70)) >= expected
 
 
 @pytest.mark.parametrize(

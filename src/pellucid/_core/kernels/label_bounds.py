@@ -3,214 +3,303 @@
 With L(t) and R(t) the least mistakes of the rows on the left and on the right of a cut t, L grows
 and R falls with t, and neither changes by more than the weight of the rows that change sides. So
 two cuts a < b of a column bound all cuts between them from below, and an interval of cuts is
-halved only if its bound is below the best tree known. Weights are integers.
+halved only if its bound is below the best tree known. In the same way, sets of rows A and B have
+
+    least mistakes of B >= least mistakes of A - weight of the rows of A that are not in B,
+
+so that the sets that were solved last bound those of cuts of other columns. Weights are integers.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from pellucid._utils.compilation import compiled, inner
 
-VALUE, FEATURE, RANK, WORK, MAX_WORK = range(5)
+VALUE, FEATURE, RANK, WORK, MAX_WORK, HEAVIEST = range(6)
 """Entries of `found`: the least mistakes, which are only a lower bound if they are not below the
-limit; column and rank of the root's cut, -1 for a leaf; about the nanoseconds of work, and most."""
+limit; column and rank of the root's cut, -1 for a leaf; about the nanoseconds of work, and most;
+the largest weight of a row."""
 
-FIRST, LAST, L_FIRST, R_FIRST, L_LAST, R_LAST = range(6)
-"""Rows of a stack of intervals: two cuts, and the mistakes of their sides."""
+FIRST, LAST, AT_FIRST, AT_LAST = 0, 1, 2, 6
+"""Rows of a stack of intervals: two cuts; and at either, the least mistakes of its left and of its
+right side, and those of the two sides as leaves."""
+
+_ONES, _TWOS, _FOURS, _SUMS = (
+    np.uint64(x)
+    for x in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
+)
+_1, _2, _4, _56, _63 = (np.uint64(x) for x in (1, 2, 4, 56, 63))
 
 
 @inner
-def _stumps(rank, own, order, n, side, counts, best, work):
+def _count_bits(x):
+    x = x - ((x >> _1) & _ONES)
+    x = (x & _TWOS) + ((x >> _2) & _TWOS)
+    return np.int64((((x + (x >> _4)) & _FOURS) * _SUMS) >> _56)
+
+
+@inner
+def _bound_of(members, sets, values, n_sets, bound, heaviest):
+    """The largest lower bound of a set of rows by sets that were solved; at least `bound`."""
+    n_sets = min(n_sets, len(sets))
+    for e in range(n_sets):
+        slack = values[e] - bound
+        w = 0
+        while slack > 0 and w < sets.shape[1]:
+            slack -= _count_bits(sets[e, w] & ~members[w]) * heaviest
+            w += 1
+        bound += max(slack, 0)
+    return bound
+
+
+@inner
+def _store(members, value, sets, values, n_sets):
+    """Store a solved set in place of the oldest one; returns how many have been stored."""
+    at = n_sets % len(sets)
+    for w in range(sets.shape[1]):
+        sets[at, w] = members[w]
+    values[at] = value
+    return n_sets + 1
+
+
+@inner
+def _stumps(rank, label, weight, order, n, limit, side, counts, best, found):
     """Fill `best` with the least mistakes of the rows of either side as a leaf and as a stump.
 
-    best[s] has: mistakes of a stump, of a leaf, column and rank of the stump's cut, weight, and
-    scratch. `order` has the rows by column, sorted; `side` is 0 or 1 by row.
+    best[s] has: mistakes of a stump, or the limit if they are not fewer, and of a leaf; column and
+    rank of the stump's cut; total weight; and scratch: weight up to a row, weight until another
+    cut can be better, and rank of the previous row. `order` has the rows by column, sorted, `rank`
+    their ranks, and `side` is 0 or 1 by row.
     """
     n_features, n_labels = order.shape[0], counts.shape[2]
-    work[WORK] += 5 * n * n_features
+    found[WORK] += 3 * n * n_features
     for s in range(2):
-        for y in range(n_labels):
-            counts[s, 0, y] = 0
         best[s, 4] = 0
+        for y in range(n_labels):
+            counts[0, s, y] = 0
     for p in range(n):
         row = order[0, p]
-        counts[side[row], 0, own[row, 0]] += own[row, 1]
-        best[side[row], 4] += own[row, 1]
+        counts[0, side[row], label[row]] += weight[row]
+        best[side[row], 4] += weight[row]
     for s in range(2):
         most = 0
         for y in range(n_labels):
-            most = max(most, counts[s, 0, y])
-        best[s, 0] = best[s, 1] = best[s, 4] - most
+            most = max(most, counts[0, s, y])
+        best[s, 1] = best[s, 4] - most
+        best[s, 0] = min(best[s, 1], limit)
         best[s, 2] = best[s, 3] = -1
     for j in range(n_features):
+        n_active = 0
         for s in range(2):
+            n_active += best[s, 0] > 0
+            best[s, 5], best[s, 6], best[s, 7] = 0, best[s, 1] - best[s, 0], -1
             for y in range(n_labels):
-                counts[s, 1, y] = 0
-                counts[s, 2, y] = counts[s, 0, y]
-            # Largest weight of a label on the left and on the right, and the last rank.
-            best[s, 5], best[s, 6], best[s, 7] = 0, best[s, 4] - best[s, 1], -1
+                counts[1, s, y] = 0
         for p in range(n):
+            if n_active == 0:
+                break
             row = order[j, p]
-            s, at, y, weight = side[row], rank[row, j], own[row, 0], own[row, 1]
-            if at != best[s, 7]:
-                wrong = best[s, 4] - best[s, 5] - best[s, 6]
-                if wrong < best[s, 0] and best[s, 7] >= 0:
+            s = side[row]
+            # Weight that changes sides saves at most as many mistakes.
+            if best[s, 6] < 0 and best[s, 0] > 0 and rank[j, row] != best[s, 7] >= 0:
+                left, right = 0, 0
+                for y in range(n_labels):
+                    left = max(left, counts[1, s, y])
+                    right = max(right, counts[0, s, y] - counts[1, s, y])
+                wrong = best[s, 4] - left - right
+                if wrong < best[s, 0]:
                     best[s, 0], best[s, 2], best[s, 3] = wrong, j, best[s, 7]
-                best[s, 7] = at
-            more, less = counts[s, 1, y] + weight, counts[s, 2, y]
-            counts[s, 1, y] = more
-            counts[s, 2, y] = less - weight
-            if more > best[s, 5]:
-                best[s, 5] = more
-            if less == best[s, 6]:
-                largest = 0
-                for c in range(n_labels):
-                    largest = max(largest, counts[s, 2, c])
-                best[s, 6] = largest
+                best[s, 6] = wrong - best[s, 0]
+                if best[s, 6] >= best[s, 4] - best[s, 5] or wrong == 0:
+                    best[s, 6] = best[s, 4]  # for all other cuts of the column
+                    n_active -= 1
+            counts[1, s, label[row]] += weight[row]
+            best[s, 5] += weight[row]
+            best[s, 6] -= weight[row]
+            best[s, 7] = rank[j, row]
 
 
 @inner
-def _solve_two(rank, own, order, n, limit, is_three, side, counts, best, stack, found):
+def _middle_cut(rank, order, a, b):
+    """The position of the cut of a column nearest to the middle of an interval; a if none is."""
+    middle = (a + b) // 2
+    low, high = middle, middle + 1
+    while low > a and rank[order[low]] == rank[order[low - 1]]:
+        low -= 1
+    while high < b and rank[order[high]] == rank[order[high - 1]]:
+        high += 1
+    cut = low if low > a and (high >= b or middle - low <= high - middle) else high
+    return cut if cut < b else a
+
+
+@inner
+def _first_interval(stack, n, whole, leaf):
+    """The interval of all cuts of a column, given the mistakes of all rows."""
+    stack[FIRST, 0], stack[LAST, 0] = 0, n
+    for r in range(2):
+        stack[AT_FIRST + 2 * r, 0] = stack[AT_LAST + 2 * r + 1, 0] = 0
+        stack[AT_FIRST + 2 * r + 1, 0] = stack[AT_LAST + 2 * r, 0] = leaf if r else whole
+
+
+@inner
+def _halve(stack, height, cut, middle):
+    """Replace an interval by its halves, given bounds at a cut."""
+    for r in range(AT_LAST + 4):
+        stack[r, height + 1] = stack[r, height]
+    stack[LAST, height] = stack[FIRST, height + 1] = cut
+    for r in range(4):
+        stack[AT_LAST + r, height] = stack[AT_FIRST + r, height + 1] = middle[r]
+
+
+@inner
+def _bound_interval(stack, height, label, weight, order, middle):
+    """Fill `middle` with lower bounds of any cut of an interval."""
+    moved = 0
+    for p in range(stack[FIRST, height], stack[LAST, height]):
+        moved += weight[order[p]]
+    for r in range(4):
+        a, b = stack[AT_FIRST + r, height], stack[AT_LAST + r, height]
+        middle[r] = max(a, b - moved) if r % 2 == 0 else max(b, a - moved)
+
+
+@inner
+def _set_members(order, first, last, members):
+    for w in range(len(members)):
+        members[w] = 0
+    for p in range(first, last):
+        row = np.uint64(order[p])
+        members[row >> np.uint64(6)] |= _1 << (row & _63)
+
+
+@inner
+def _least(middle, is_three):
+    """Least mistakes of a cut: two trees or, with three leaves, a tree and a leaf."""
+    if is_three:
+        return min(middle[0] + middle[3], middle[2] + middle[1])
+    return middle[0] + middle[1]
+
+
+@inner
+def _solve_two(
+    rank, label, weight, order, n, limit, is_three, side, counts, best, stack, sets, values, found
+):
     """The least mistakes of trees of depth two, if they are below `limit`; of three leaves only
-    if `is_three`. Sets VALUE, FEATURE and RANK of `found`; returns whether the work was enough.
+    if `is_three`. Sets VALUE, FEATURE and RANK of `found`, and returns whether the work was enough.
+    If it was not, they are those of the best tree until then.
     """
+    middle, n_sets = best[2], 0
     for p in range(n):
         side[order[0, p]] = 0
-    _stumps(rank, own, order, n, side, counts, best, found)
+    _stumps(rank, label, weight, order, n, limit, side, counts, best, found)
     value, feature, at = limit, -1, -1
     whole, leaf = best[0, 0], best[0, 1]
     if whole < value:
         value, feature, at = whole, best[0, 2], best[0, 3]
+    members, others = sets[len(sets) - 1], sets[len(sets) - 2]
     for j in range(order.shape[0]):
         if value == 0:
             break
         height = 1
-        stack[FIRST, 0], stack[LAST, 0] = 0, n
-        stack[L_FIRST, 0] = stack[R_LAST, 0] = 0
-        stack[R_FIRST, 0] = stack[L_LAST, 0] = whole
-        stack[6, 0] = stack[9, 0] = 0
-        stack[7, 0] = stack[8, 0] = leaf
+        _first_interval(stack, n, whole, leaf)
         while height > 0:
             height -= 1
-            a, b = stack[FIRST, height], stack[LAST, height]
-            la, ra, lb, rb = (
-                stack[L_FIRST, height],
-                stack[R_FIRST, height],
-                stack[L_LAST, height],
-                stack[R_LAST, height],
-            )
-            lla, lra, llb, lrb = (
-                stack[6, height],
-                stack[7, height],
-                stack[8, height],
-                stack[9, height],
-            )
-            moved = 0
-            for p in range(a, b):
-                moved += own[order[j, p], 1]
-            least_left, least_right = max(la, lb - moved), max(rb, ra - moved)
-            bound = least_left + least_right
-            if is_three:
-                bound = min(least_left + max(lrb, lra - moved), max(lla, llb - moved) + least_right)
-            if bound >= value:
+            _bound_interval(stack, height, label, weight, order[j], middle)
+            if _least(middle, is_three) >= value:
                 continue
-            # The cut nearest to the middle.
-            middle = (a + b) // 2
-            low, high = middle, middle + 1
-            while low > a and rank[order[j, low], j] == rank[order[j, low - 1], j]:
-                low -= 1
-            while high < b and rank[order[j, high], j] == rank[order[j, high - 1], j]:
-                high += 1
-            cut = low if low > a and (high >= b or middle - low <= high - middle) else high
-            if cut <= a or cut >= b:
+            cut = _middle_cut(rank[j], order[j], stack[FIRST, height], stack[LAST, height])
+            if cut == stack[FIRST, height]:
                 continue
             if found[WORK] > found[MAX_WORK]:
+                found[VALUE], found[FEATURE], found[RANK] = value, feature, at
                 return False
-            for p in range(n):
-                side[order[j, p]] = p >= cut
-            _stumps(rank, own, order, n, side, counts, best, found)
-            left, right = best[0, 0], best[1, 0]
-            total = left + right
-            if is_three:
-                total = min(left + best[1, 1], best[0, 1] + right)
-            if total < value:
-                value, feature, at = total, j, rank[order[j, cut - 1], j]
-            for part in range(2):
-                stack[FIRST, height] = a if part == 0 else cut
-                stack[LAST, height] = cut if part == 0 else b
-                stack[L_FIRST, height] = la if part == 0 else left
-                stack[R_FIRST, height] = ra if part == 0 else right
-                stack[L_LAST, height] = left if part == 0 else lb
-                stack[R_LAST, height] = right if part == 0 else rb
-                stack[6, height] = lla if part == 0 else best[0, 1]
-                stack[7, height] = lra if part == 0 else best[1, 1]
-                stack[8, height] = best[0, 1] if part == 0 else llb
-                stack[9, height] = best[1, 1] if part == 0 else lrb
-                height += 1
+            _set_members(order[j], 0, cut, members)
+            _set_members(order[j], cut, n, others)
+            stored, m = sets[: len(sets) - 2], min(n_sets, len(sets) - 2)
+            found[WORK] += 2 * n + 4 * m
+            middle[0] = _bound_of(members, stored, values, n_sets, middle[0], found[HEAVIEST])
+            if _least(middle, is_three) < value:
+                middle[1] = _bound_of(others, stored, values, n_sets, middle[1], found[HEAVIEST])
+            if _least(middle, is_three) < value:
+                for p in range(n):
+                    side[order[j, p]] = p >= cut
+                _stumps(rank, label, weight, order, n, value, side, counts, best, found)
+                for r in range(4):
+                    middle[r] = best[r % 2, r // 2]
+                n_sets = _store(members, middle[0], stored, values, n_sets)
+                n_sets = _store(others, middle[1], stored, values, n_sets)
+                if _least(middle, is_three) < value:
+                    value, feature = _least(middle, is_three), j
+                    at = rank[j, order[j, cut - 1]]
+            _halve(stack, height, cut, middle)
+            height += 2
     found[VALUE], found[FEATURE], found[RANK] = value, feature, at
     return True
 
 
 @compiled
-def solve_one(rank, own, order, side, counts, best, found):
+def solve_one(rank, label, weight, order, side, counts, best, found):
     """The best stump, or leaf."""
-    for p in range(order.shape[1]):
+    n = order.shape[1]
+    for p in range(n):
         side[order[0, p]] = 0
-    _stumps(rank, own, order, order.shape[1], side, counts, best, found)
+    _stumps(rank, label, weight, order, n, 2**62, side, counts, best, found)
     found[VALUE], found[FEATURE], found[RANK] = best[0, 0], best[0, 2], best[0, 3]
 
 
 @compiled
-def solve_two(rank, own, order, limit, is_three, side, counts, best, stack, found):
+def solve_two(
+    rank, label, weight, order, limit, is_three, side, counts, best, stack, sets, values, found
+):
     """As `_solve_two`, for all rows of `order`."""
     return _solve_two(
-        rank, own, order, order.shape[1], limit, is_three, side, counts, best, stack, found
-    )
+        rank, label, weight, order, order.shape[1], limit, is_three, side, counts, best, stack,
+        sets, values, found,
+    )  # fmt: skip
 
 
 @compiled
-def solve_three(rank, own, order, part, limit, side, goes, counts, best, stack, found):
-    """As `solve_two` for depth three; `part` is scratch like `order`, `stack` has two stacks."""
+def solve_three(
+    rank, label, weight, order, part, limit, side, goes, counts, best, stacks, sets, values,
+    all_sets, all_values, found,
+):  # fmt: skip
+    """As `solve_two` for depth three; `part` is scratch like `order`."""
     n_features, n = order.shape
-    if not _solve_two(rank, own, order, n, limit, False, side, counts, best, stack[0], found):
+    if not _solve_two(
+        rank, label, weight, order, n, limit, False, side, counts, best, stacks[0], sets, values,
+        found,
+    ):  # fmt: skip
         return False
     value, feature, at = min(limit, found[VALUE]), found[FEATURE], found[RANK]
-    whole, top = found[VALUE], stack[1]
+    whole, stack, middle, n_sets = found[VALUE], stacks[1], best[3], 0
+    members, stored = all_sets[len(all_sets) - 1], all_sets[: len(all_sets) - 1]
     for j in range(n_features):
         if value == 0:
             break
         height = 1
-        top[FIRST, 0], top[LAST, 0] = 0, n
-        top[L_FIRST, 0] = top[R_LAST, 0] = 0
-        top[R_FIRST, 0] = top[L_LAST, 0] = whole
+        _first_interval(stack, n, whole, 0)
         while height > 0:
             height -= 1
-            a, b = top[FIRST, height], top[LAST, height]
-            la, ra, lb, rb = (
-                top[L_FIRST, height],
-                top[R_FIRST, height],
-                top[L_LAST, height],
-                top[R_LAST, height],
-            )
-            moved = 0
-            for p in range(a, b):
-                moved += own[order[j, p], 1]
-            least_left, least_right = max(la, lb - moved), max(rb, ra - moved)
-            if least_left + least_right >= value:
+            _bound_interval(stack, height, label, weight, order[j], middle)
+            if middle[0] + middle[1] >= value:
                 continue
-            middle = (a + b) // 2
-            low, high = middle, middle + 1
-            while low > a and rank[order[j, low], j] == rank[order[j, low - 1], j]:
-                low -= 1
-            while high < b and rank[order[j, high], j] == rank[order[j, high - 1], j]:
-                high += 1
-            cut = low if low > a and (high >= b or middle - low <= high - middle) else high
-            if cut <= a or cut >= b:
+            cut = _middle_cut(rank[j], order[j], stack[FIRST, height], stack[LAST, height])
+            if cut == stack[FIRST, height]:
                 continue
+            for s in range(2):
+                _set_members(order[j], cut * s, n if s else cut, members)
+                middle[s] = _bound_of(
+                    members, stored, all_values, n_sets, middle[s], found[HEAVIEST]
+                )
+            found[WORK] += 2 * n + 8 * min(n_sets, len(stored))
             for p in range(n):
                 goes[order[j, p]] = p >= cut
-            left, right = least_left, least_right
-            for s in range(2):
-                if left + right >= value:
+            # Mistakes beyond the limit may exclude the other cuts of the interval, too.
+            margin = max(cut - stack[FIRST, height], stack[LAST, height] - cut) * found[HEAVIEST]
+            first = 1 if 2 * cut < n else 0  # the larger side
+            for turn in range(2):
+                s = first if turn == 0 else 1 - first
+                if middle[0] + middle[1] >= value:
                     break
                 for c in range(n_features):
                     m = 0
@@ -219,25 +308,19 @@ def solve_three(rank, own, order, part, limit, side, goes, counts, best, stack, 
                             part[c, m] = order[c, p]
                             m += 1
                 found[WORK] += 2 * n * n_features
-                # More mistakes than this on one side cannot be part of a better tree.
-                most = value - (right if s == 0 else left)
+                most = min(value, value - middle[1 - s] + margin)
                 if not _solve_two(
-                    rank, own, part, m, most, False, side, counts, best, stack[0], found
-                ):
+                    rank, label, weight, part, m, most, False, side, counts, best, stacks[0], sets,
+                    values, found,
+                ):  # fmt: skip
+                    found[VALUE], found[FEATURE], found[RANK] = value, feature, at
                     return False
-                if s == 0:
-                    left = max(left, found[VALUE])
-                else:
-                    right = max(right, found[VALUE])
-            if left + right < value:
-                value, feature, at = left + right, j, rank[order[j, cut - 1], j]
-            for half in range(2):
-                top[FIRST, height] = a if half == 0 else cut
-                top[LAST, height] = cut if half == 0 else b
-                top[L_FIRST, height] = la if half == 0 else left
-                top[R_FIRST, height] = ra if half == 0 else right
-                top[L_LAST, height] = left if half == 0 else lb
-                top[R_LAST, height] = right if half == 0 else rb
-                height += 1
+                middle[s] = max(middle[s], found[VALUE])
+                _set_members(order[j], cut * s, n if s else cut, members)
+                n_sets = _store(members, middle[s], stored, all_values, n_sets)
+            if middle[0] + middle[1] < value:
+                value, feature, at = middle[0] + middle[1], j, rank[j, order[j, cut - 1]]
+            _halve(stack, height, cut, middle)
+            height += 2
     found[VALUE], found[FEATURE], found[RANK] = value, feature, at
     return True

@@ -13,6 +13,7 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
+from pellucid._core.refine.draws import most_returning
 from pellucid._core.refine.label_search import grow_for_labels
 from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.polish import Polished
@@ -33,7 +34,7 @@ from pellucid.cluster._space import SpaceTree
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import find_reference
-from pellucid.tree import TreeBuilder
+from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ class ExplainableKMeans(SpaceTree):
         effect on ``fit(X, labels)`` without a space.
     effort : {"fast", "balanced", "best"}, default="balanced"
         How many trees to try.
+    stability : bool, default=False
+        Whether to prefer, of all trees whose sum is at most 1 % above the least, the one whose
+        clusters return for most rows on 20 draws of the rows. A draw takes each row as often as a
+        Poisson distribution of mean 1 says, like a bootstrap; on each, a tree is found as with
+        ``effort="fast"``. Needs rows in memory; no effect on ``fit(X, labels)``.
     {common}
 
     Attributes
@@ -155,7 +161,9 @@ class ExplainableKMeans(SpaceTree):
       of them are.
 
     With `max_depth` or `max_conditions`, further trees are grown: two with a high depth penalty,
-    and three whose splits leave no more clusters on a side than the levels below can separate.
+    three whose splits leave no more clusters on a side than the levels below can separate, and the
+    tree within the limits that agrees best with the labels of the reference. All is done without
+    the limits first, so that a limit that the tree keeps anyway changes nothing.
 
     Polishing alternates better cuts, better clusters of leaves and centers at the means of the
     clusters while the cost falls. The local search (simulated annealing) changes a part of the tree
@@ -214,6 +222,7 @@ class ExplainableKMeans(SpaceTree):
         "n_references": [Interval(Integral, 1, None, closed="left"), None],
         "faithfulness": [StrOptions({"auto"}), Interval(Real, 0, 1e6, closed="both")],
         "effort": [StrOptions(set(EFFORTS))],
+        "stability": ["boolean"],
     }
     n_trees_tried_: int
     faithfulness_: float
@@ -231,6 +240,7 @@ class ExplainableKMeans(SpaceTree):
         n_references: int | None = None,
         faithfulness: float | Literal["auto"] = "auto",
         effort: Effort = "balanced",
+        stability: bool = False,
         reference: Any = None,
         noise: Noise = "background",
         threshold_style: ThresholdStyle = "round",
@@ -245,6 +255,7 @@ class ExplainableKMeans(SpaceTree):
         self.n_references = n_references
         self.faithfulness = faithfulness
         self.effort = effort
+        self.stability = stability
         super().__init__(
             n_clusters,
             reference=reference,
@@ -262,10 +273,16 @@ class ExplainableKMeans(SpaceTree):
         if self._keeps_labels:
             return self._grow_for_labels(problem)
         if not problem.is_in_memory:
+            if self.stability:
+                raise ValueError("stability=True needs rows in memory; this scan has too many")
             return self._grow_on_sample(problem)
         problem = self._searched(problem)
         rank = self._ranking(_reference_cost(problem))
-        best = min(self._search(problem), key=rank)
+        found = self._search(problem)
+        if self.stability:
+            best = self._most_stable(problem, found)
+            return growth_of(best.tree, best.leaf)
+        best = min(found, key=rank)
         if problem.has_space and isinstance(self.faithfulness, str):
             least = self._least_simple_cost(problem)
             for value in LESS_FAITHFULNESS:
@@ -280,6 +297,31 @@ class ExplainableKMeans(SpaceTree):
         starts = [start for start in simple.starts_of_space() if limits.allows(start.tree)]
         costs = [cost_at_means(start, problem) for start in starts]
         return min(costs, default=np.inf) * (1 + COST_TIE)
+
+    def _most_stable(self, problem: Problem, found: list[Polished]) -> Polished:
+        """Of the trees that are almost the best, the one that returns most often."""
+        reference_cost = _reference_cost(problem)
+        mean = rounded_cost(reference_cost) / problem.weights.total
+        posed = problem.with_mistake_cost(self.faithfulness_ * mean)
+        limits, style = self._limits(problem.n_clusters), self.threshold_style
+
+        def portfolio(other: Problem) -> Portfolio:
+            return Portfolio(
+                other, EFFORTS["fast"], limits, _AUTO_PENALTY, style, self._penalty == 0
+            )
+
+        def grow(drawn: Problem) -> list[Polished]:
+            searched = portfolio(drawn)
+            trees = searched.candidates(list(searched.starts(Progress("", 1, 0))))
+            return [tree for tree in trees if limits.allows(tree.tree)]
+
+        def improve(tree: ThresholdTree) -> Iterator[Polished]:
+            for rounds in (0, 100):
+                yield from portfolio(posed).polish(tree, rounds)
+
+        starts = [start.tree for start in portfolio(posed).starts(Progress("", 1, 0))]
+        rank = self._ranking(reference_cost)
+        return most_returning(posed, grow, improve, found, starts, rank)
 
     @property
     def _keeps_labels(self) -> bool:
@@ -390,7 +432,7 @@ class ExplainableKMeans(SpaceTree):
         reference_cost = _reference_cost(problem)
         self.n_trees_tried_, rank = 0, self._ranking(reference_cost)
         mean = rounded_cost(reference_cost) / problem.weights.total
-        is_auto = isinstance(self.faithfulness, str)
+        is_auto, limits = isinstance(self.faithfulness, str), self._limits(problem.n_clusters)
         values = AUTO_FAITHFULNESS if is_auto else [float(self.faithfulness)]
         for faithfulness in given or values:
             posed, found, kept = problem.with_mistake_cost(faithfulness * mean), [], 0.0
@@ -398,8 +440,10 @@ class ExplainableKMeans(SpaceTree):
             for other in self._problems(posed, self._n_references()):
                 for portfolio in self._portfolios(other, other is posed):
                     starts = list(portfolio.starts(progress))
-                    kept = max([kept, *(agreement(start, problem) for start in starts)])
-                    found += portfolio.candidates(starts)
+                    allowed = [start for start in starts if limits.allows(start.tree)]
+                    kept = max([kept, *(agreement(start, problem) for start in allowed)])
+                    trees = portfolio.candidates(starts)
+                    found += [tree for tree in trees if limits.allows(tree.tree)]
             if not found:
                 raise ValueError(self._too_narrow(problem.n_clusters))
             self.n_trees_tried_ += progress.done
@@ -411,14 +455,17 @@ class ExplainableKMeans(SpaceTree):
     def _portfolios(self, problem: Problem, is_first: bool) -> list[Portfolio]:
         """The portfolios of a problem, of which `is_first` is that of the estimator's reference.
 
-        The best effort includes the balanced one, so that its tree is never costlier.
+        The best effort includes the balanced one, and one with limits the one without, so that its
+        tree is never costlier.
         """
         penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
         limits, style = self._limits(problem.n_clusters), self.threshold_style
         names = ["balanced"] if self.effort == "best" and is_first else []
+        limits_of_search = [TreeLimits(limits.n_leaves)] * limits.limits_depth + [limits]
         return [
-            Portfolio(problem, EFFORTS[name], limits, penalty, style, self._penalty == 0)
+            Portfolio(problem, EFFORTS[name], limit, penalty, style, self._penalty == 0)
             for name in [*names, self.effort]
+            for limit in limits_of_search
         ]
 
     def _n_trees(self, problem: Problem) -> int:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
+from sklearn.preprocessing import scale
 
+from pellucid import ExplainableKMeans
 from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.problem import Problem
@@ -75,3 +77,24 @@ def test_the_smaller_limit_is_safe():
     assert TreeLimits(4, max_depth=3).safe_depth == 3
     assert TreeLimits(4, max_depth=3, max_conditions=2).safe_depth == 2
     assert TreeLimits(4, max_conditions=5).safe_depth == 5
+
+
+def test_a_limit_that_the_best_tree_keeps_changes_no_cost():
+    X = scale(load_breast_cancer().data)
+    free, limited = (
+        ExplainableKMeans(4, max_depth=depth, faithfulness=0, random_state=0).fit(X)
+        for depth in (None, 2)
+    )
+    assert free.get_depth() == 2
+    assert limited.inertia_ <= free.inertia_ * (1 + 1e-9)
+
+
+def test_trees_for_the_reference_labels_are_starts_within_a_limit():
+    X = load_iris().data
+    kmeans = KMeans(3, n_init=10, random_state=0).fit(X)
+    sizes = {"n_leaves": 4, "max_depth": 2}
+    model = ExplainableKMeans(reference=kmeans, faithfulness=0, **sizes).fit(X)
+    labelled = ExplainableKMeans(**sizes).fit(X, kmeans.labels_)
+    assert model.get_depth() == labelled.get_depth() == 2
+    assert model.inertia_ <= labelled.inertia_ * (1 + 1e-9)
+    assert model.inertia_ < 1.02 * model.reference_inertia_

@@ -111,6 +111,7 @@ class LocalSearch:
     def __init__(self, data: LocalSearchData, tree: ThresholdTree, limits: TreeLimits) -> None:
         self.data, self.limits, self._workspace = data, limits, Workspace(data, limits.n_leaves)
         self.best, self.between_ss = LocalSearchTree(data, self._workspace, tree), -math.inf
+        self.best.max_depth = limits.max_depth
         has_leaves = tree.n_leaves >= data.problem.n_clusters
         if has_leaves and self._is_allowed(self.best):
             improved = self.best.copy()

@@ -56,13 +56,18 @@ def count_rows(problem: Problem) -> float:
 def sample_problem(problem: Problem, max_rows: int) -> Problem:
     """The same problem for at most `max_rows` different rows."""
     hashes, rows, copy_of = np.unique(row_hashes(problem), return_index=True, return_inverse=True)
-    weights, n = problem.weights, min(max_rows, len(hashes))
+    n = min(max_rows, len(hashes))
     # Sums of integers do not depend on the order of the rows.
     units = np.zeros(len(hashes), dtype=np.int64)
-    np.add.at(units, copy_of, weights.units)
-    units, rows = units[:n], rows[:n]
-    values = units / weights.units_per_weight
+    np.add.at(units, copy_of, problem.weights.units)
+    return take_rows(problem, rows[:n], units[:n])
+
+
+def take_rows(problem: Problem, rows: np.ndarray, units: np.ndarray) -> Problem:
+    """The same problem for some rows with other weights, in units."""
+    weights = problem.weights
     are_ones = weights.are_integers and bool((units == 1).all())
+    values = units / weights.units_per_weight
     weights = replace(weights, units=units, values=values, are_ones=are_ones)
 
     def sample(data: Dataset) -> Dataset:

@@ -32,6 +32,9 @@ class LocalSearchTree(ArrayTree):
     each leaf; otherwise every leaf is a group of its own.
     """
 
+    max_depth: int | None = None
+    """Depth from which leaves are not split."""
+
     def __init__(self, data: LocalSearchData, workspace: Workspace, tree: ThresholdTree) -> None:
         _, n_nodes, n_values = workspace.buffers.shape
         n_rows = len(data.rows.statistics)
@@ -165,6 +168,8 @@ class LocalSearchTree(ArrayTree):
 
     def split_one(self, leaves: list[int], random: Random) -> int | None:
         """Split one of some leaves, drawn by what it gains; the leaf, or None if none gains."""
+        if self.max_depth is not None:
+            leaves = [leaf for leaf in leaves if len(list(self.path(leaf))) <= self.max_depth]
         if self.is_grouped:
             return self._split_group(leaves, random)
         gains = [self.split_gain(leaf) * random.lognormvariate(0, tuning.NOISE) for leaf in leaves]
@@ -188,7 +193,7 @@ class LocalSearchTree(ArrayTree):
         Leaf and cluster are drawn with probabilities that grow with their bounds. The other cluster
         is on a random side.
         """
-        place = _draw(self.gain_bounds(leaves), random)
+        place = _draw(self.gain_bounds(leaves), random) if leaves else None
         if place is None:
             return None
         (at, other), is_left = place, random.random() < 0.5

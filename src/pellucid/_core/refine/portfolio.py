@@ -23,6 +23,7 @@ from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine import tuning
+from pellucid._core.refine.label_search import LabelSearch
 from pellucid._core.refine.local_search import TreeLimits, search_from
 from pellucid._core.refine.local_search_data import count_rows, is_small, searchable
 from pellucid._core.refine.polish import Polished, polish_tree
@@ -53,12 +54,12 @@ class Portfolio:
             found, starts = self._search(starts), sorted(starts, key=self._rank)
             if found is not None:
                 rounds = 0 if self._searches_all_rows else tuning.ROUNDS  # nothing to improve
-                candidates += self._polish(found, rounds=rounds)
+                candidates += self.polish(found, rounds=rounds)
             if found is None or (self.budget.polishes_starts and not self._searches_all_rows):
                 starts = starts[: self._n_polished()]
             else:  # the search does not start from a tree in which a cluster has no rows
                 starts = [start for start in starts[:1] if self._is_cheaper(start, candidates)]
-        candidates += (polished for start in starts for polished in self._polish(start.tree))
+        candidates += (polished for start in starts for polished in self.polish(start.tree))
         return candidates
 
     def _is_cheaper(self, start: StartTree, found: list[Polished]) -> bool:
@@ -73,6 +74,7 @@ class Portfolio:
         """How many trees are grown."""
         n_criteria = 1 if self.budget.beam is None else 3 - self._searches_all_rows
         extra = len(tuning.LIMITED_PENALTIES + tuning.SHALLOW_PENALTIES) * self.limits.limits_depth
+        extra += self.limits.limits_depth
         n_plain = (1 + len(self._penalties)) * (self.problem.mistake_cost > 0)
         n_trees = n_criteria * (1 + self._uses_beam) + n_plain + extra + self._uses_cart
         return n_trees + (2 + self._fits_cart) * self.problem.has_space
@@ -182,6 +184,8 @@ class Portfolio:
             if len(clusters) == problem.n_clusters:  # CART may have no leaf for a cluster
                 yield growth
         if self.limits.safe_depth is not None:
+            search, effort = LabelSearch(problem), "fast" if budget.beam is None else "balanced"
+            yield search.growth(search.find(self.limits, effort).nodes, style)
             for penalty in tuning.LIMITED_PENALTIES:
                 limited = DepthLimitedCost(problem, penalty, self.limits.safe_depth)
                 yield grow(limited, "greedy", style, silent)
@@ -230,7 +234,7 @@ class Portfolio:
                 return min(expanded, start, key=self._rank)
         return start
 
-    def _polish(self, tree: ThresholdTree, rounds: int = tuning.ROUNDS) -> Iterator[Polished]:
+    def polish(self, tree: ThresholdTree, rounds: int = tuning.ROUNDS) -> Iterator[Polished]:
         """The polished tree, or the tree itself if the polished one exceeds the limits."""
         for n_rounds in (rounds, 0):
             polished = polish_tree(

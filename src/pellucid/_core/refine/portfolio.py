@@ -178,14 +178,17 @@ class Portfolio:
                 *(InducedCost(plain, penalty) for penalty in self._penalties),
             ]:
                 yield grow(criterion, "greedy", style, silent)
+        of_labels = []
         if self._uses_cart:
-            growth = grow_cart(problem, self.limits.n_leaves, style, silent, 0)
+            of_labels.append(grow_cart(problem, self.limits.n_leaves, style, silent, 0))
+        if self.limits.limits_depth:
+            search, effort = LabelSearch(problem), "fast" if budget.beam is None else "balanced"
+            of_labels.append(search.growth(search.find(self.limits, effort).nodes, style))
+        for growth in of_labels:
             clusters = {growth.builder.nodes[leaf].cluster for leaf in growth.leaves}
-            if len(clusters) == problem.n_clusters:  # CART may have no leaf for a cluster
+            if len(clusters) == problem.n_clusters:  # there may be no leaf for a cluster
                 yield growth
         if self.limits.safe_depth is not None:
-            search, effort = LabelSearch(problem), "fast" if budget.beam is None else "balanced"
-            yield search.growth(search.find(self.limits, effort).nodes, style)
             for penalty in tuning.LIMITED_PENALTIES:
                 limited = DepthLimitedCost(problem, penalty, self.limits.safe_depth)
                 yield grow(limited, "greedy", style, silent)

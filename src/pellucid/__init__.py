@@ -11,7 +11,7 @@ Clusters made to be explained, and k-medoids
 Regions in place of trees
     EOPClassifier, ATEOPClassifier, explain_clusters.
 Rules for a part of the rows
-    RuleSet.
+    RuleSet; compare_explanations (trees, regions and rules by the same measures).
 Data larger than memory
     scan.
 Container images
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from pellucid.export.sklearn import from_sklearn
     from pellucid.first_use import warm_up
     from pellucid.plotting import plot_tree
+    from pellucid.resampling.comparison import compare_explanations
     from pellucid.resampling.draws import stability
     from pellucid.resampling.result import Stability
     from pellucid.rules.rule_set import RuleSet
@@ -83,6 +84,7 @@ __all__ = [
     "ThresholdTree",
     "XClusters",
     "__version__",
+    "compare_explanations",
     "explain",
     "explain_clusters",
     "explain_pipeline",
@@ -108,6 +110,7 @@ if not TYPE_CHECKING:
             "export": "export_text from_json from_sklearn",
             "first_use": "warm_up",
             "plotting": "plot_tree",
+            "resampling.comparison": "compare_explanations",
             "resampling.draws": "stability",
             "resampling.result": "Stability",
             "rules.rule_set": "RuleSet",

@@ -18,6 +18,7 @@ COMMANDS = (
     "compare",
     "path",
     "regions",
+    "rules",
     "xclusters",
     "demo",
     "info",

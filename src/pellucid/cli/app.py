@@ -236,6 +236,31 @@ def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> N
     regions(file, options, files, reading_options(given), max_error=max_error, shape=shape)
 
 
+@command(
+    "rules",
+    opt.TABLE,
+    opt.CLUSTERS,
+    opt.RULES,
+    opt.DATA,
+    opt.RULE_FILES,
+    opt.READING,
+    opt.JSON,
+    opt.QUIET,
+    examples=(
+        "pellucid rules customers.csv -k 4 --held-out 0.2",
+        "pellucid rules customers.csv --labels segment --min-precision 0.95 --sql segment.sql",
+    ),
+)
+def rules_command(file: Path, **given: Any) -> None:
+    """Describe clusters by short rules; rows that no rule explains are left over."""
+    _check_table(file, given)
+    from pellucid.cli.rules import rules
+
+    settings = {name: given[name] for name in opt.RULES}
+    files, reading = OutputFiles.of(given), reading_options(given)
+    rules(file, _explain_options(given), files, reading, settings)
+
+
 @command("demo", opt.DEMO_FOLDER, opt.DEBUG)
 def demo_command(output: Path) -> None:
     """Explain the groups that k-means finds in scikit-learn's wine data."""

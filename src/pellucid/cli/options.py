@@ -262,6 +262,22 @@ STABILITY = panel(
         min=1,
     ),
 )
+RULES = panel(
+    "Rules",
+    n_rules=value("N", "Most rules; default: as many as pay.", kind=int, min=1),
+    max_conditions=value("N", "Most conditions of a rule.", default=3, min=1),
+    mistake_cost=value(
+        "X", "Cost of a row of another cluster in a rule; explaining a row counts 1.", default=5.0
+    ),
+    min_precision=value("X", "Least precision of a rule.", default=0.0, min=0, max=1),
+    held_out=value(
+        "X", "Share of the rows that only measures the precision of the rules.", default=0.0, min=0
+    ),
+    every_cluster=flag("Fail unless each cluster has a rule.", "--every-cluster"),
+    overlap=flag(
+        "Whether a row may satisfy several rules.", "--overlap/--no-overlap", default=True
+    ),
+)
 REGIONS = panel(
     "Regions",
     max_error=value(
@@ -318,6 +334,14 @@ REGION_FILES = {
     ),
     **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model", "report", "title"),
     **some(FILES, "language"),
+}
+RULE_FILES = {
+    **panel(
+        "Files to write",
+        output=file("FILE", f"The rows with their cluster and rule: {_SUFFIXES}."),
+        plot=file("IMAGE", "A plot of the rules: .png, .svg or .pdf."),
+    ),
+    **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model"),
 }
 PREDICTED_FILES = {
     **panel(

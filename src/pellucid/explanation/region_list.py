@@ -144,7 +144,7 @@ class RegionList(RegionExportMixin):
         model = getattr(model, "model", model)
         check_is_fitted(model)
         if isinstance(found := getattr(model, "region_list_", None), cls):  # rules of a set
-            return found
+            return found if columns is None else found._with_columns(columns, **more)
         if check:
             for level in model.levels_:
                 _check_level(level, model.base)
@@ -161,6 +161,18 @@ class RegionList(RegionExportMixin):
             total=model._total * model._weight_unit,
             columns=columns,
             **{"formats": model.formats_, **more},
+        )
+
+    def _with_columns(self, columns: Sequence[str], **more: Any) -> RegionList:
+        """The same regions for a table with these columns."""
+        return RegionList(
+            self.levels_,
+            names=self.names_,
+            classes=self.classes_.tolist(),
+            default=self.default_,
+            total=self.total_,
+            columns=columns,
+            **{"formats": self.formats_, **more},
         )
 
     @property

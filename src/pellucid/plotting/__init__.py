@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         plot_row,
         plot_score_map,
     )
+    from pellucid.plotting.rules import plot_explanations, plot_rules
     from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
     from pellucid.plotting.tree import plot_tree
     from pellucid.plotting.xclusters import plot_search, plot_trends
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 __all__ = [
     "plot_calibration",
     "plot_comparison",
+    "plot_explanations",
     "plot_level",
     "plot_levels",
     "plot_partition",
     "plot_profile",
     "plot_row",
+    "plot_rules",
     "plot_score_map",
     "plot_search",
     "plot_trade_off",
@@ -44,6 +47,7 @@ if not TYPE_CHECKING:
             "partition": "plot_partition",
             "profile": "plot_profile",
             "regions": "plot_calibration plot_level plot_levels plot_row plot_score_map",
+            "rules": "plot_explanations plot_rules",
             "trade_off": "plot_comparison plot_trade_off",
             "tree": "plot_tree",
             "xclusters": "plot_search plot_trends",

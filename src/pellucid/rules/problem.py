@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.rules.boxes import BoxSearch, Candidate, RuleColumns
+from pellucid.rules.optimum import find_optimum, is_small
 from pellucid.rules.selection import Selection
 
 MAX_ROWS = 2**12
@@ -33,7 +35,7 @@ class RuleLimits:
     mean_conditions: float | None
     mistake_cost: float
     noise_cost: float
-    min_support: Sequence[float]
+    min_support: Sequence[tuple[float, float]]
     every_cluster: bool
     overlap: bool
     names: tuple[str, ...]
@@ -72,7 +74,7 @@ class RuleProblem:
     ) -> None:
         excess = int(weight.sum()).bit_length() - _MAX_BITS[limits.overlap]
         if excess > 0:
-            support = [each / 2**excess for each in limits.min_support]
+            support = [(a / 2**excess, b / 2**excess) for a, b in limits.min_support]
             limits = replace(limits, min_support=support)
             weight = (weight + 2 ** (excess - 1)) >> excess
         self.columns, self.weight, self.labels, self.limits = columns, weight, labels, limits
@@ -91,12 +93,31 @@ class RuleProblem:
         selection = (self if sample is None else self._restricted(*sample)).select()
         if sample is not None:
             selection = self._on_all_rows(selection.chosen)
-        return Solution(selection.chosen, self._value(selection) / self.gain_rate * self.unit)
+        is_optimal = sample is None and self._prove(selection)
+        unit = self.unit / self.gain_rate
+        bound = selection.objective() * unit if is_optimal else float("inf")
+        return Solution(selection.chosen, self._value(selection) * unit, bound, is_optimal)
+
+    def _prove(self, selection: Selection) -> bool:
+        """Replace the rules of a small problem by the best ones; whether they are proven."""
+        limits = self.limits
+        shape = self.columns, limits.max_conditions, limits.max_columns
+        if not limits.overlap or limits.mean_conditions is not None or not is_small(*shape):
+            return False
+        rules, is_proven = find_optimum(selection, needed=limits.every_cluster)
+        best = replace(selection, chosen=[selection.search.candidate(*rule) for rule in rules])
+        if is_proven and best.objective() > selection.objective():
+            selection.chosen = best.chosen
+        return is_proven
 
     def _value(self, selection: Selection) -> int:
         """The objective without the cost of rules."""
-        rules = sum(selection.rule_costs[rule.cluster] for rule in selection.chosen)
-        return selection.objective() + rules
+        n_rules = Counter(rule.cluster for rule in selection.chosen)
+        costs = (
+            selection.rule_costs[c][0] + (n - 1) * selection.rule_costs[c][1]
+            for c, n in n_rules.items()
+        )
+        return selection.objective() + sum(costs)
 
     def select(self) -> Selection:
         """Rules on the rows of this problem."""
@@ -178,7 +199,8 @@ class RuleProblem:
             limits.max_columns,
             self.by_value,
         )
-        costs = [round(support * self.gain_rate) for support in limits.min_support]
+        rate = self.gain_rate
+        costs = [(round(a * rate), round(b * rate)) for a, b in limits.min_support]
         return Selection(search, limits.n_rules, costs, limits.overlap)
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 EXPLAINED_AT_LEAST = 10
-"""Rows that a rule must add by default, if its cluster is large enough."""
+"""Rows that another rule of a cluster must add by default, if the cluster is large enough."""
 
 MAX_RULES = 20
 """Rules per cluster if their number is not limited."""
@@ -92,7 +92,7 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
     min_support : int or float, default=None
         What a rule must add to the objective, σ: a number of rows, or a fraction of the rows of its
         cluster. Default: a twentieth of its cluster, but at least 10 rows, or half of a cluster
-        that has fewer than 20.
+        that has fewer than 20; for the first rule of a cluster, 5 rows, or a quarter.
     every_cluster : bool, default=False
         Whether each cluster must have a rule; an error says which one cannot.
     overlap : bool, default=True
@@ -195,6 +195,7 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
     rules_: RuleList
+    encoding_: Encoding | None
 
     def __init__(
         self,
@@ -258,6 +259,37 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
         numbers, names, formats = self._read_training_data(X)
         return self._fit_numbers(numbers, names, formats, X, y, sample_weight)
 
+    def fit_encoded(
+        self,
+        X: np.ndarray,
+        y: Any,
+        *,
+        names: ColumnNames,
+        formats: Mapping[str, ColumnFormat],
+    ) -> Self:
+        """Find rules in a matrix of an encoded table.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Finite numbers, with categories as indicators.
+        y : array-like of shape (n_samples,)
+            Labels, as in `fit`.
+        names : sequence of str or Indicator
+            Descriptions of the columns.
+        formats : dict of str to ColumnFormat
+            How the values of numeric columns are written.
+
+        Returns
+        -------
+        self
+            The fitted estimator; `predict` takes the matrix.
+        """
+        validate_parameters(self)
+        self.encoding_, self.n_features_in_ = None, X.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        return self._fit_numbers(X, names, formats, X, y, None)
+
     def _read_training_data(self, X: Any) -> tuple[Any, ColumnNames, Mapping[str, ColumnFormat]]:
         """The matrix, and the descriptions and formats of its columns."""
         self.encoding_ = None
@@ -270,12 +302,12 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
         columns = Columns.of(X)
         formats = date_formats(columns)
         columns = dates_as_days(columns, formats)
-        self.encoding_ = Encoding.fit(columns)
-        self.feature_names_in_ = np.array(self.encoding_.input_names, dtype=object)
+        self.encoding_ = encoding = Encoding.fit(columns)
+        self.feature_names_in_ = np.array(encoding.input_names, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        numbers = self.encoding_.transform(columns)
-        refuse_large(numbers, [str(name) for name in self.encoding_.names])
-        return numbers, self.encoding_.names, formats
+        numbers = encoding.transform(columns)
+        refuse_large(numbers, [str(name) for name in encoding.names])
+        return numbers, encoding.names, formats
 
     def _fit_numbers(
         self,
@@ -384,12 +416,13 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
         np.add.at(sizes, rows.labels[rows.labels >= 0], rows.weight[rows.labels >= 0])
         asked = self.min_support
         if asked is None:
-            least = EXPLAINED_AT_LEAST * per_row
-            support = np.maximum(sizes / 20, np.minimum(least, sizes / 2))
+            least = np.minimum(EXPLAINED_AT_LEAST * per_row, sizes / 2)
+            first, support = least / 2, np.maximum(sizes / 20, least)
         elif isinstance(asked, Integral):
             support = np.full(len(names), asked * per_row)
         else:
             support = asked * sizes
+        first = first if asked is None else support
         p = self.min_precision
         cost = max(self.mistake_cost, p / (1 - p) if p < 1 else np.inf)
         noise = self.mistake_cost if self.noise_cost is None else self.noise_cost
@@ -401,7 +434,7 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
             mean_conditions=self.mean_conditions,
             mistake_cost=cost,
             noise_cost=max(noise, cost) if p else noise,
-            min_support=support.tolist(),
+            min_support=list(zip(first.tolist(), support.tolist())),
             every_cluster=self.every_cluster,
             overlap=self.overlap,
             names=tuple(map(label_text, names)),
@@ -494,6 +527,23 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
             rules = tuple(self.rules_[i] for i in self._priorities if holds[i])
             found.append(RuleSetRow(row, rules[0].cluster if rules else self.unexplained_, rules))
         return RuleList(found)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw a bar per rule; the same as :func:`pellucid.plotting.plot_rules`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: those of a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the bars.
+        """
+        from pellucid.plotting import plot_rules
+
+        return plot_rules(self, ax=ax)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -29,8 +29,8 @@ class Selection:
     search : BoxSearch
     n_rules : int
         Most rules.
-    rule_costs : sequence of int
-        Cost of a rule, which it must add at least, by cluster.
+    rule_costs : sequence of (int, int)
+        Cost of the first rule of each cluster, and of another; a rule must add more.
     overlap : bool
         Whether a row may be in several rules.
     chosen : list of Candidate
@@ -43,7 +43,7 @@ class Selection:
 
     search: BoxSearch
     n_rules: int
-    rule_costs: Sequence[int]
+    rule_costs: Sequence[tuple[int, int]]
     overlap: bool = True
     chosen: list[Candidate] = field(default_factory=list)
     pool: dict[int, list[Candidate]] = field(default_factory=dict)
@@ -68,7 +68,8 @@ class Selection:
         new = candidate.inside & (search.labels == candidate.cluster)
         new &= ~self.explained(candidate.cluster, others)
         explained = int(search.weight[new].sum()) * search.gain_rate
-        return explained - candidate.cost - self.rule_costs[candidate.cluster]
+        is_another = any(other.cluster == candidate.cluster for other in others)
+        return explained - candidate.cost - self.rule_costs[candidate.cluster][is_another]
 
     def objective(self) -> int:
         """The objective of the chosen rules."""

@@ -110,8 +110,8 @@ class ExplanationComparison:
         return plot_explanations(self, ax=ax)
 
     def __str__(self) -> str:
-        head = ("", "coverage", "precision", "held out", "", "rules", "conditions", "seconds")
-        lines = [head]
+        measures = ("coverage", "precision", "coverage*", "precision*")
+        lines: list[tuple[str, ...]] = [("", *measures, "rules", "conditions", "seconds")]
         for each in self:
             shares = (
                 each.coverage,
@@ -122,14 +122,15 @@ class ExplanationComparison:
             texts = ["–" if np.isnan(share) else f"{100 * share:.1f}%" for share in shares]
             size = (str(each.n_rules), f"{each.conditions:.1f}", f"{each.seconds:.2f}")
             lines.append((each.name, *texts, *size))
-        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        return "\n".join(
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        rows = (
             "  ".join(
                 text.ljust(width) if i == 0 else text.rjust(width)
                 for i, (text, width) in enumerate(zip(line, widths))
             ).rstrip()
             for line in lines
         )
+        return "\n".join((*rows, "* of held-out rows"))
 
     __repr__ = __str__
 
@@ -263,11 +264,14 @@ def _fit(model: Any, X: Any, labels: np.ndarray, is_noise: np.ndarray) -> Any:
     """The model, fitted; without rows of noise, unless it knows what they are."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        fitted = clone(model)
         if "noise" in model.get_params():
-            return clone(model).fit(X, labels)
+            # "group", the default of some trees, makes noise a cluster.
+            noise = "background" if model.noise == "group" else model.noise
+            return fitted.set_params(noise=noise).fit(X, labels)
         rows = np.flatnonzero(~is_noise)
         known = np.array(labels[rows].tolist())  # objects without None are texts or numbers
-        return clone(model).fit(take_rows(X, rows), known)
+        return fitted.fit(take_rows(X, rows), known)
 
 
 def _shares(

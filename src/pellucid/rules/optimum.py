@@ -172,8 +172,8 @@ def find_optimum(selection: Selection, *, needed: bool) -> tuple[list[tuple[int,
             most = problem.most - len(found) * problem.least_cost + another - first
             if max(value for value, _ in found) >= most:
                 break
-            value, rules = problem.best(len(found))
-            found.append((value + another - first, rules))
+            value, positions = problem.best(len(found))
+            found.append((value + another - first, positions))
             if problem.work > MAX_WORK:
                 return [], False
         values.append(found)

@@ -1,5 +1,6 @@
 """`RuleSet`: rules, measures, prediction, and what is refused."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from _support.sklearn_checks import expected_failures
-from pellucid import RuleSet
+from pellucid import EOPClassifier, RuleSet, from_json
+from pellucid.export import to_sql_columns
 from pellucid.rules import problem
 
 
@@ -211,3 +213,35 @@ def test_impossible_requests_say_what_would_work(wine):
         RuleSet(min_precision=1.5).fit(X, y)
     with pytest.raises(ValueError, match="every label of y is noise"):
         RuleSet().fit(X, np.full(len(y), -1))
+
+
+def test_exports_agree_with_the_rules():
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "city": generator.choice(["Bonn", "Kiel", "Ulm"], 300),
+            "x": generator.normal(size=300),
+            "y": generator.normal(size=300),
+        }
+    )
+    labels = np.where(table.city == "Ulm", 2, np.where(table.x + table.y > 0, 1, 0))
+    rules = RuleSet().fit(table, labels)
+    held = rules.holds(table)
+    assert held.sum(axis=1).max() > 1
+    expected = [None if c == -1 else c for c in rules.predict(table).tolist()]
+    query = duckdb.connect()
+    query.register("given", table)
+    found = query.sql(rules.to_sql(dialect="duckdb", table="given")).df()
+    assert [None if pd.isna(c) else int(c) for c in found["cluster"]] == expected
+    found = query.sql(rules.to_sql_columns(dialect="duckdb", table="given")).df()
+    for position in range(len(rules.rules_)):
+        assert (found[f"rule_{position + 1}"] == held[:, position]).all()
+    restored = from_json(rules.to_json())
+    assert restored.predict(table).tolist() == expected
+    space: dict = {}
+    exec(rules.to_python(), space)
+    assert [space["cluster_of"](row) for row in table.to_dict("records")] == expected
+    listed = rules.to_frame(kind="pandas")
+    assert len(listed) == len(rules.rules_) + 1
+    with pytest.raises(TypeError, match="to_sql_columns is for a RuleSet"):
+        to_sql_columns(EOPClassifier(max_error=0.1, calibration=0).fit(table[["x", "y"]], labels))

@@ -214,6 +214,34 @@ class RegionExportMixin:
         return export.to_frame(self, kind=kind)
 
 
+class RuleSetMixin(RegionExportMixin):
+    """Exports and the plot of a set of rules as methods."""
+
+    @_returns("str", "The SQL text: columns, or a query.")
+    def to_sql_columns(
+        self, *, dialect: SQLDialect = "standard", table: str | Sequence[str] | None = None
+    ) -> str:
+        """As one SQL column per rule: see :func:`pellucid.export.to_sql_columns`."""
+        return export.to_sql_columns(self, dialect=dialect, table=table)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw a bar per rule; the same as :func:`pellucid.plotting.plot_rules`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: those of a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the bars.
+        """
+        from pellucid.plotting import plot_rules
+
+        return plot_rules(self, ax=ax)
+
+
 class ExportMixin(ReportMixin):
     """The functions of :mod:`pellucid.export` as methods of the same names."""
 

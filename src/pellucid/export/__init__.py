@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pellucid.export.onnx import to_onnx
     from pellucid.export.python import to_python
     from pellucid.export.sklearn import from_sklearn, to_sklearn
-    from pellucid.export.sql import to_sql
+    from pellucid.export.sql import to_sql, to_sql_columns
 
 __all__ = [
     "export_text",
@@ -35,6 +35,7 @@ __all__ = [
     "to_python",
     "to_sklearn",
     "to_sql",
+    "to_sql_columns",
 ]
 
 # Type checkers use the imports above, so that a wrong name is an error.
@@ -49,6 +50,6 @@ if not TYPE_CHECKING:
             "onnx": "to_onnx",
             "python": "to_python",
             "sklearn": "from_sklearn to_sklearn",
-            "sql": "to_sql",
+            "sql": "to_sql to_sql_columns",
         },
     )

@@ -93,6 +93,55 @@ def to_sql(
     return writer.query(_tree_expression(found, writer), table, column)
 
 
+def to_sql_columns(
+    model: Any, *, dialect: SQLDialect = "standard", table: str | Sequence[str] | None = None
+) -> str:
+    """Export a set of rules as one SQL column per rule: 1 where it holds, else 0.
+
+    Rules may overlap, which one column of clusters cannot show. The columns are ``rule_1``,
+    ``rule_2`` and so on, in the order of `rules_`.
+
+    Parameters
+    ----------
+    model : RuleSet
+        Fitted rules.
+    dialect : {"standard", "bigquery", "duckdb", "mssql", "mysql", "postgres", "snowflake", \
+            "spark", "sqlite"}, default="standard"
+        The database that will run the query.
+    table : str or sequence of str, optional
+        If given, the result is a complete query.
+
+    Returns
+    -------
+    str
+        The SQL text. A rule does not hold for a row with NULL or NaN in one of its columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import RuleSet
+    >>> model = RuleSet(n_rules=1).fit(*load_iris(return_X_y=True, as_frame=True))
+    >>> print(model.to_sql_columns(table="flowers"))
+    SELECT *,
+        CASE WHEN "petal length (cm)" <= 2 THEN 1 ELSE 0 END AS "rule_1"
+    FROM "flowers"
+    """
+    regions = exported(model)
+    if not isinstance(regions, RegionList) or not hasattr(model, "priorities_"):
+        raise TypeError(f"to_sql_columns is for a RuleSet; got {type(model).__name__}")
+    writer = _SqlWriter(regions, dialect)
+    found = [""] * len(regions.levels_)
+    for position, level in zip(model.priorities_, regions.levels_):
+        names = [regions.names_[f] for f in level.features]
+        tests = _region_tests(level, 0, names, writer)[0][1]
+        guards = [f"NOT ({test})" for test in writer.no_number(names, with_null=False)]
+        holds = " AND ".join([*guards, *tests]) if tests else writer.dialect.always
+        name = writer.dialect.identifier(f"rule_{position + 1}")
+        found[position] = f"CASE WHEN {holds} THEN 1 ELSE 0 END AS {name}"
+    columns = ",\n    ".join(found)
+    return columns if table is None else f"SELECT *,\n    {columns}\nFROM {writer.table(table)}"
+
+
 def _tree_expression(explanation: Explanation, writer: _SqlWriter) -> str:
     clusters = explanation.cluster_names_
     labels = dict(zip(clusters.tolist(), writer.labels(clusters)))
@@ -189,9 +238,13 @@ class _SqlWriter:
         """A query that adds the expression as a column; the expression itself without a table."""
         if table is None:
             return expression
-        identifier, parts = self.dialect.identifier, [table] if isinstance(table, str) else table
-        name = ".".join(map(identifier, parts))
-        return f"SELECT *,\n{expression} AS {identifier(column)}\nFROM {name}"
+        name = self.dialect.identifier(column)
+        return f"SELECT *,\n{expression} AS {name}\nFROM {self.table(table)}"
+
+    def table(self, table: str | Sequence[str]) -> str:
+        """A table by its name, which may be qualified."""
+        parts = [table] if isinstance(table, str) else table
+        return ".".join(map(self.dialect.identifier, parts))
 
     def no_number(self, names: Iterable[str | Indicator], *, with_null: bool) -> list[str]:
         """One test per numeric column that is true where it has no finite number.

@@ -25,7 +25,7 @@ from pellucid._utils.sklearn_compat import (
     validate_parameters,
 )
 from pellucid._utils.threads import ThreadPool, count_threads
-from pellucid.explanation.mixins import RegionExportMixin
+from pellucid.explanation.mixins import RuleSetMixin
 from pellucid.explanation.rules import RuleList, default_names, label_text
 from pellucid.reference import Reference, find_reference
 from pellucid.regions.levels import find_answers, project
@@ -58,7 +58,7 @@ MAX_RULES = 20
 """Rules per cluster if their number is not limited."""
 
 
-class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
+class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
     r"""Short rules for the clusters that can be described, and no rule for the rest.
 
     A rule is a conjunction of few conditions for one cluster. Rows may satisfy several rules, or
@@ -118,6 +118,8 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
     ----------
     rules_ : RuleList of SetRule
         The rules by cluster, the largest first.
+    priorities_ : list of int
+        Positions in `rules_` by precision: of the rules that hold for a row, the first decides.
     classes_ : ndarray
         Labels of the clusters.
     unexplained_ : int or str
@@ -338,7 +340,7 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
         ]
         fitted = describe_rules(boxes, columns, rows, held, names, formats, reference.names)
         self.rules_ = RuleList([each.rule for each in fitted])
-        self._priorities = priorities(fitted)
+        self.priorities_ = priorities(fitted)
         self.classes_ = np.array(reference.names)
         self.unexplained_ = free_label(self.classes_)
         per_weight = weights.units_per_weight
@@ -485,7 +487,7 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
         """
         numbers = self._numbers(X)
         found = np.zeros((numbers.shape[0], len(self.rules_)), dtype=bool)
-        for position, rule in zip(self._priorities, self.region_list_.levels_):
+        for position, rule in zip(self.priorities_, self.region_list_.levels_):
             rows = project(numbers, rule.features)
             found[:, position] = rule.regions.contains(rows)
         return found
@@ -524,26 +526,9 @@ class RuleSet(RegionExportMixin, ClusterMixin, BaseEstimator):
         """
         found = []
         for row, holds in enumerate(self.holds(X)):
-            rules = tuple(self.rules_[i] for i in self._priorities if holds[i])
+            rules = tuple(self.rules_[i] for i in self.priorities_ if holds[i])
             found.append(RuleSetRow(row, rules[0].cluster if rules else self.unexplained_, rules))
         return RuleList(found)
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw a bar per rule; the same as :func:`pellucid.plotting.plot_rules`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Default: those of a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes with the bars.
-        """
-        from pellucid.plotting import plot_rules
-
-        return plot_rules(self, ax=ax)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
+    from pellucid.cluster._pipelines import explain_pipeline
     from pellucid.eop import ATEOPClassifier, EOPClassifier, explain_clusters
     from pellucid.explanation.explanation import Explanation
-    from pellucid.explanation.pipeline import explain_pipeline
     from pellucid.export.flowcharts import export_text
     from pellucid.export.json import from_json
     from pellucid.export.sklearn import from_sklearn
@@ -106,7 +106,7 @@ if not TYPE_CHECKING:
             "cluster": " ".join(method.name for method in METHODS),
             "eop": "ATEOPClassifier EOPClassifier explain_clusters",
             "explanation.explanation": "Explanation",
-            "explanation.pipeline": "explain_pipeline",
+            "cluster._pipelines": "explain_pipeline",
             "export": "export_text from_json from_sklearn",
             "first_use": "warm_up",
             "plotting": "plot_tree",

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.datasets import load_wine
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -26,9 +28,11 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.tree import DecisionTreeClassifier
 
 from _support.extended import examples
 from pellucid import (
+    IMM,
     ExKMC,
     ExplainableKMeans,
     ExShallow,
@@ -299,8 +303,73 @@ def test_rare_and_unknown_categories():
 def test_what_mixes_columns_is_refused(steps, message):
     pipeline = fitted(*steps)
     with pytest.raises(ValueError, match=message) as error:
-        explain_pipeline(pipeline, WINE)
-    assert "ExShallow().fit(X, pipeline.predict(X))" in str(error.value)
+        explain_pipeline(pipeline)
+    assert str(error.value).endswith("pass them: explain_pipeline(pipeline, X)")
+
+
+def cost_in(space, labels):
+    """Sum of squares about the means of the clusters."""
+    parts = [space[labels == cluster] for cluster in np.unique(labels)]
+    return sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts)
+
+
+def test_clusters_behind_pca_by_the_columns_of_the_data():
+    """Thresholds on the columns, costs of the components; any clustering, any number of leaves."""
+    for last in (KMeans(3, n_init=10, random_state=0), IMM(3, random_state=0)):
+        pipeline = make_pipeline(make_pipeline(StandardScaler(), PCA(5)), last).fit(WINE)
+        explanation = explain_pipeline(pipeline, WINE)
+        assert explanation.tree_columns_ == list(WINE.columns)
+        assert explanation.tree_.n_leaves == 3
+        clusters, space = pipeline.predict(WINE), pipeline[:-1].transform(WINE)
+        found = explanation.predict(WINE)
+        cart = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(WINE, clusters)
+        assert cost_in(space, found) <= cost_in(space, cart.apply(WINE)) * (1 + 1e-9)
+        assert (found == clusters).mean() > 0.9
+        np.testing.assert_array_equal(from_json(explanation.to_json()).predict(WINE), found)
+        six = explain_pipeline(pipeline, WINE, tree=ExplainableKMeans(n_leaves=6))
+        assert six.tree_.n_leaves == 6
+        assert cost_in(space, six.predict(WINE)) < cost_in(space, found)
+
+
+def test_what_comes_before_the_step_that_mixes_columns_is_restated():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"size": random.lognormal(size=200), "kind": np.array(["a", "b"])[np.arange(200) % 2]}
+    )
+    table.loc[::9, "size"] = np.nan
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["size"]),
+        (OneHotEncoder(sparse_output=False), ["kind"]),
+    )
+    pipeline = make_pipeline(columns, PCA(2), KMeans(4, n_init=3, random_state=0)).fit(table)
+    explanation = explain_pipeline(pipeline, table)
+    text = str(explanation.rules_)
+    assert "kind is a" in text
+    assert "size ≤" in text
+    assert explanation.fill_ == {"size": pytest.approx(table["size"].mean())}
+    assert (explanation.predict(table) == pipeline.predict(table)).mean() > 0.95
+
+
+def test_noise_of_a_clustering_is_background():
+    pipeline = make_pipeline(StandardScaler(), PCA(2), HDBSCAN(min_cluster_size=10, copy=True))
+    pipeline.fit(WINE)
+    explanation = explain_pipeline(pipeline, WINE)
+    assert -1 not in explanation.cluster_names_.tolist()
+    with pytest.raises(ValueError, match="X has 100 rows, but HDBSCAN has labels of 178"):
+        explain_pipeline(pipeline, WINE[:100])
+
+
+def test_what_no_tree_can_be_fitted_to():
+    kmeans = KMeans(3, n_init=1, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), PCA(2), kmeans).fit(WINE)
+    with pytest.raises(ValueError, match="KMeans has no threshold tree; pass the data"):
+        explain_pipeline(pipeline)
+    with pytest.raises(TypeError, match="tree must be an ExplainableKMeans, not IMM"):
+        explain_pipeline(pipeline, WINE, tree=IMM())
+    words = [f"{'red' if i % 2 else 'blue'} {i}" for i in range(30)]
+    pipeline = make_pipeline(CountVectorizer(), TruncatedSVD(2, random_state=0), kmeans).fit(words)
+    with pytest.raises(ValueError, match="CountVectorizer does not start from the columns of a t"):
+        explain_pipeline(pipeline, words)
 
 
 def test_what_is_mixed_does_not_matter_where_it_is_not_asked_about():

@@ -36,77 +36,31 @@ _TRACEABLE = (
 )
 
 
-def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
-    """Explain a pipeline that ends in a tree in terms of its input columns.
+class UntraceableColumn(ValueError):
+    """A tree splits a column that is not computed from a single column of the data."""
 
-    The tree of ``make_pipeline(StandardScaler(), IMM(5))`` compares a scaled value with 0.37. The
-    explanation compares the column itself, in its own units, with the corresponding threshold, and
-    names the categories of one-hot columns. It predicts, prints, draws and exports like any other.
 
-    Parameters
-    ----------
-    pipeline : fitted sklearn.pipeline.Pipeline
-        Its last step is an estimator of this package. The other steps transform columns one by
-        one: scalers, OneHotEncoder, SimpleImputer, feature selectors, FunctionTransformer of a
-        logarithm or root, and ColumnTransformer, FeatureUnion and Pipeline of these.
-    X : data frame or array-like, optional
-        The training data. With X, thresholds are chosen between the values on both sides, in the
-        estimator's `threshold_style`, such that every row of `X` has the same cluster as in the
-        pipeline. Without X, thresholds are the exact images of the scaled ones: every row of
-        float64 numbers has the same cluster as in the pipeline, and thresholds have many digits.
+def restate_model(model: Any, steps: list[Any], X: Any = None) -> Explanation:
+    """A tree on the columns that transformers make, in the columns of the data.
 
-    Returns
-    -------
-    Explanation
-        The tree in the columns of the input table.
-
-    Raises
-    ------
-    ValueError
-        If the tree uses a column that is computed from several columns, as by PCA.
-
-    Notes
-    -----
-    Missing values that SimpleImputer replaces are replaced here too (`fill_`). A category that
-    OneHotEncoder would reject is treated as none of the known ones.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from pellucid import ExShallow, explain_pipeline
-    >>> X = load_wine(as_frame=True).data
-    >>> pipeline = make_pipeline(StandardScaler(), ExShallow(3, random_state=0)).fit(X)
-    >>> for rule in pipeline[-1].explain():
-    ...     print(rule.cluster, rule.text)
-    0 x11 > -0.68 and x12 ≤ -0.06
-    1 x11 ≤ -0.68
-    2 x11 > -0.68 and x12 > -0.06
-    >>> for rule in explain_pipeline(pipeline, X).explain():
-    ...     print(rule.cluster, rule.text)
-    0 od280/od315_of_diluted_wines > 2.13 and proline ≤ 730
-    1 od280/od315_of_diluted_wines ≤ 2.13
-    2 od280/od315_of_diluted_wines > 2.13 and proline > 730
+    With the data, thresholds are between their values, and predictions are compared.
     """
-    model = _last_step(pipeline)
-    steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
-    n_columns = int(steps[0].n_features_in_)
-    names = getattr(steps[0], "feature_names_in_", default_names(n_columns))
+    first = steps[0] if steps else model
+    n_columns = int(first.n_features_in_)
+    names = getattr(first, "feature_names_in_", default_names(n_columns))
     names = [str(name) for name in names]
-    sources = _trace_steps(
-        steps[:-1], [ColumnSource(i) for i in range(n_columns)], model.n_features_in_
-    )
+    sources = trace_steps(steps, n_columns, model.n_features_in_)
     used = [sources[i] for i in np.unique(model.tree_.feature[~model.tree_.is_leaf])]
     for source in used:
         if source.problem:
-            raise ValueError(_untraceable_message(source))
+            raise UntraceableColumn(_untraceable_message(source))
     fill = _fills(used, names)
     described = list(dict.fromkeys(s.name(names) for s in sources if not s.problem))
     restatement = TreeRestatement(model.tree_, sources)
+    rows = None
     if X is not None:
-        Z = pipeline[:-1].transform(X) if steps[:-1] else X
-        restatement.find_gaps(read_X(model, Z, reset=False), _values(X, names, fill))
+        rows = read_X(model, transformed(steps, X), reset=False)
+        restatement.find_gaps(rows, _values(X, names, fill))
     tree, old_leaf = restatement.build(names, described, model.threshold_style)
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
     noise = {rule.leaf: rule.n_noise for rule in model._leaf_rules}
@@ -120,7 +74,9 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
         fill=fill,
         method=type(model).__name__,
     )
-    if X is not None and not np.array_equal(explanation.predict(X), pipeline.predict(X)):
+    if rows is not None and not np.array_equal(
+        explanation.predict(X), model.cluster_names_[model.tree_.predict(rows)]
+    ):
         raise ValueError(
             "the transformers do not preserve the order of the values in X, so no thresholds on "
             "its columns give the same clusters; unless a transformer is your own, please report "
@@ -129,23 +85,16 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
     return explanation
 
 
-def _last_step(pipeline: Any) -> Any:
-    from sklearn.pipeline import Pipeline
-    from sklearn.utils.validation import check_is_fitted
+def transformed(steps: list[Any], X: Any) -> Any:
+    """The data after some fitted transformers."""
+    for step in steps:
+        X = step.transform(X)
+    return X
 
-    if not isinstance(pipeline, Pipeline):
-        raise TypeError(
-            f"explain_pipeline takes a fitted Pipeline, not {type(pipeline).__name__}; "
-            "for an estimator, call its explain()"
-        )
-    model = pipeline.steps[-1][1]
-    if not hasattr(model, "threshold_style"):
-        raise TypeError(
-            f"the last step of the pipeline is {type(model).__name__}, which has no threshold "
-            "tree; it must be an estimator of pellucid, such as ExShallow"
-        )
-    check_is_fitted(model)
-    return model
+
+def trace_steps(steps: list[Any], n_columns: int, width: int) -> list[ColumnSource]:
+    """Sources of the `width` columns that fitted transformers make of those of the data."""
+    return _trace_steps(steps, [ColumnSource(i) for i in range(n_columns)], width)
 
 
 def _values(X: Any, names: list[str], fill: dict[str, Any]) -> list[np.ndarray]:
@@ -221,8 +170,7 @@ def _untraceable_message(source: ColumnSource) -> str:
     return (
         "the tree splits a column that is not computed from a single column of the data: "
         f"{source.problem}. Transformers that can be traced are {_TRACEABLE}. To explain this "
-        "clustering by the columns of the data, fit a tree on them with its labels as y: "
-        "ExShallow().fit(X, pipeline.predict(X))"
+        "clustering by the columns of the data, pass them: explain_pipeline(pipeline, X)"
     )
 
 

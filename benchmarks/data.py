@@ -23,7 +23,8 @@ def names(folder: Path | None) -> list[str]:
     """Names of all data sets there are."""
     if folder is not None and not folder.is_dir():
         raise Refused(f"--data: {folder} is not a folder; name one that holds <name>.npz files")
-    more = [path.stem for path in sorted(folder.glob("*.npz"))] if folder else []
+    files = sorted(folder.glob("*.npz")) if folder else []
+    more = [path.stem for path in files if {"X", "indptr"} & set(np.load(path).files)]
     return sorted({*CARRIED, *more})
 
 

@@ -17,6 +17,7 @@ import pellucid
 from _support.fitting import assert_same_tree
 from pellucid import ExplainableKMeans, SpEx, from_json
 from pellucid.cluster import _space
+from pellucid.plotting import plot_comparison
 
 X = scale(load_wine().data)
 Z = PCA(5, svd_solver="full").fit_transform(X)
@@ -205,3 +206,32 @@ def test_further_references_are_found_in_the_space():
         model = fitted(reference=None, n_clusters=3, n_references=3, random_state=0)
     assert model.reference_centers_.shape == (3, 5)
     assert model.inertia_ <= 1.2 * model.reference_inertia_
+
+
+def test_outputs_say_where_the_cost_is(tmp_path):
+    model, plain = fitted(), ExplainableKMeans(3, random_state=0, effort="fast").fit(X)
+    ratio = model.inertia_ / model.reference_inertia_
+    assert f"cost in the space of fit {ratio:.3f} × that of the reference" in model.to_html()
+    assert "the space" not in plain.to_html()
+    ax = plot_comparison({"six": fitted(n_leaves=6), "three": model})
+    assert ax.get_ylabel() == "cost of the clusters in the space of fit (reference = 1)"
+    with pytest.raises(ValueError, match="costs cannot be compared; fit all of them with the same"):
+        plot_comparison({"space": model, "columns": plain})
+    path = tmp_path / "report.html"
+    model.report(path, X)
+    assert '"costRatio":null' in path.read_text().replace(" ", "")
+    plain.report(path, X)
+    assert '"costRatio":1.' in path.read_text().replace(" ", "")
+
+
+def test_stability_in_a_space():
+    model = fitted(reference=None, y=KMEANS.labels_)
+    found = pellucid.stability(model, X, n_bootstraps=3, space=Z)
+    assert found.n_draws == 3
+    assert found.ari.min() > 0.5
+    for other, given, message in [
+        (model, {}, r"pass the same: stability\(model, X, space=Z\)"),
+        (ExplainableKMeans(3, effort="fast").fit(X), {"space": Z}, "fitted without a space"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            pellucid.stability(other, X, n_bootstraps=3, **given)

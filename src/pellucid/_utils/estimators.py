@@ -34,6 +34,11 @@ def is_background(noise: str) -> bool:
     return noise in ("background", "drop")
 
 
+def has_space(model: Any) -> bool:
+    """Whether costs and centers of a fitted model are in another space than the columns of X."""
+    return getattr(model, "space_loss_", None) is not None
+
+
 _Documented = TypeVar("_Documented", bound=Callable[..., Any])
 
 

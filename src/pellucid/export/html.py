@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.estimators import documented
+from pellucid._utils.estimators import documented, has_space
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import (
     NOT_EXPLAINED,
@@ -140,7 +140,8 @@ def _head(model: Any, explanation: Explanation) -> str:
         parts.append(_count(int(tree.n_node_samples[0]), "row"))
     cost, reference = (getattr(model, n, None) for n in ("inertia_", "reference_inertia_"))
     if cost is not None and reference:
-        parts.append(f"cost {cost / reference:.3f} × that of the reference")
+        where = " in the space of fit" if has_space(model) else ""
+        parts.append(f"cost{where} {cost / reference:.3f} × that of the reference")
     return " · ".join(parts)
 
 

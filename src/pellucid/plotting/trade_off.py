@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from pellucid._utils.estimators import documented
+from pellucid._utils.estimators import documented, has_space
 from pellucid.explanation.rules import column_names
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
 from pellucid.plotting.style import cluster_color, new_axes, width_of
@@ -106,7 +106,13 @@ def plot_comparison(
     )
     if not named:
         raise ValueError("there is no model to compare; give at least one that is fitted")
-    ax = _prepared(ax, measure, reference)
+    in_space = [has_space(model) for model in named.values()]
+    if len(set(in_space)) > 1:
+        raise ValueError(
+            "some of the models have costs in another space (fit with space=), so that the costs "
+            "cannot be compared; fit all of them with the same space"
+        )
+    ax = _prepared(ax, measure, reference, " in the space of fit" * in_space[0])
     x = [_length(model, measure) for model in named.values()]
     y = [model.inertia_ / model.reference_inertia_ for model in named.values()]
     edge = _frontier(x, y)
@@ -168,13 +174,13 @@ def _frontier(x: list[float], y: list[float]) -> list[int]:
     return edge
 
 
-def _prepared(ax: Axes | None, measure: str, reference: str) -> Axes:
+def _prepared(ax: Axes | None, measure: str, reference: str, where: str = "") -> Axes:
     if measure not in _MEASURES:
         raise ValueError(f"measure is {measure!r}; use one of {', '.join(map(repr, _MEASURES))}")
     if ax is None:
         ax = new_axes(7, 4.5)
     ax.set_xlabel(_MEASURES[measure])
-    ax.set_ylabel(f"cost of the clusters ({reference} = 1)")
+    ax.set_ylabel(f"cost of the clusters{where} ({reference} = 1)")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="#E6E6E6", linewidth=0.8)
     ax.set_axisbelow(True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.estimators import has_space
 from pellucid.explanation.explanation import Explanation
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
 from pellucid.report.alternatives import (
@@ -85,7 +86,8 @@ class Subject:
             getattr(self.fitted, name, None) for name in ("inertia_", "reference_inertia_")
         )
         ratio = None
-        if cost is not None and reference is not None:
+        # Alternatives are measured in the columns, and costs of another space are not comparable.
+        if cost is not None and reference is not None and not has_space(self.fitted):
             ratio = cost / reference if reference > 0 else (1.0 if cost == 0 else None)
         found = self._candidate(self.explanation.tree_, self.leaf, ratio)
         if found.purity is None:
@@ -160,7 +162,8 @@ class Subject:
         fitted = self.fitted
         if self.reference is None or not (self.reference >= 0).any():
             return AlternativeTrees([])
-        if hasattr(fitted, "reference_labels_") and self.explanation.tree_ == fitted.tree_:
+        is_searched = hasattr(fitted, "reference_labels_") and not has_space(fitted)
+        if is_searched and self.explanation.tree_ == fitted.tree_:
             with warnings.catch_warnings():
                 # A model without names takes those of the table.
                 warnings.filterwarnings("ignore", "X has feature names")

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
+from pellucid._utils.estimators import has_space
 from pellucid._utils.notices import impure_rules_allowed
 from pellucid._utils.progress import Interrupt, Progress, only
 from pellucid._utils.sklearn_compat import take_rows
@@ -32,7 +33,7 @@ from pellucid.resampling.result import (
     Stability,
 )
 from pellucid.tables.frames import is_scan
-from pellucid.tables.validation import read_sample_weight, read_X
+from pellucid.tables.validation import read_sample_weight, read_space, read_X
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import column_values
 
@@ -52,6 +53,7 @@ def stability(
     fraction: float | None = None,
     reference: Literal["fixed", "refit"] = "fixed",
     sample_weight: Any = None,
+    space: Any = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
     verbose: int = 0,
@@ -79,6 +81,8 @@ def stability(
         to those of the model; this is not possible for given labels or centers.
     sample_weight : array-like of shape (n_samples,), optional
         The weights of `fit`. A draw multiplies them by how often it has the row.
+    space : array-like or data frame of shape (n_samples, n_columns), optional
+        The `space` of `fit`, if one was given.
     n_jobs : int, default=None
         Number of draws at the same time. None: all processors. No result depends on it.
     random_state : int, RandomState instance or None, default=0
@@ -112,6 +116,7 @@ def stability(
         fraction=fraction,
         reference=reference,
         sample_weight=sample_weight,
+        space=space,
         n_jobs=n_jobs,
         random_state=random_state,
         verbose=verbose,
@@ -151,6 +156,7 @@ def measure_stability(
     fraction: float | None = None,
     reference: str = "fixed",
     sample_weight: Any = None,
+    space: Any = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
     verbose: int = 0,
@@ -158,8 +164,16 @@ def measure_stability(
 ) -> Stability:
     """`stability`, described in the columns of a table if the model was restated."""
     _check(model, X, n_bootstraps, fraction, reference)
+    if has_space(model) != (space is not None):
+        raise ValueError(
+            "this model was fitted with a space; pass the same: stability(model, X, space=Z)"
+            if space is None
+            else "this model was fitted without a space; leave it out"
+        )
     numbers = read_X(model, X, reset=False)
     refits = _Refits(model, X, numbers, sample_weight, fraction, reference == "refit")
+    if space is not None:
+        refits.space = read_space(space, numbers.shape[0])
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_bootstraps)
     progress, lock = Progress("stability: draws", n_bootstraps, verbose), Lock()
 
@@ -277,6 +291,9 @@ class _Question:
 class _Refits:
     """The fits of a model on draws of its rows; counts how often each row returns."""
 
+    space: np.ndarray | None = None
+    """The rows in the space of `fit`, if one was given."""
+
     def __init__(
         self, model: Any, X: Any, numbers: Any, sample_weight: Any, fraction: Any, refits: bool
     ) -> None:
@@ -343,7 +360,8 @@ class _Refits:
             y = labels if self.model._has_labels else None
             fixed = _fixed(labels, self.model.reference_centers_)
             refit.set_params(reference=fixed if y is None else None)
-        return refit.fit(take_rows(self.rows, rows), y, sample_weight=weight)
+        given = {} if self.space is None else {"space": self.space[rows]}
+        return refit.fit(take_rows(self.rows, rows), y, sample_weight=weight, **given)
 
     def summarize(
         self, draws: list[_Draw], fraction: Any, reference: Any, table: Restated

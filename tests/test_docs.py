@@ -65,3 +65,10 @@ def test_the_example_table_is_made_by_its_script():
     exec(code, names)
     made = names["make_customers"]().write_csv()
     assert made == (folder / "customers.csv").read_text()
+
+
+@pytest.mark.slow
+def test_the_table_of_the_readme_is_printed_by_its_script(capsys):
+    script = ROOT / "docs" / "examples" / "compare_methods.py"
+    exec(compile(script.read_text(), script.name, "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out in (ROOT / "README.md").read_text(encoding="utf-8")

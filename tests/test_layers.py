@@ -15,7 +15,8 @@ import pellucid
 ROOT = Path(pellucid.__file__).parent
 
 LAYERS = (
-    ("_version", "_utils", "methods"),
+    ("_version",),
+    ("_utils", "methods"),
     ("tree", "_core.kernels"),
     ("tables", "datasets"),
     ("regions",),

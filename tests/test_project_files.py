@@ -124,3 +124,22 @@ HELPERS = sorted((ROOT / "tests" / "_support").glob("*.py"))
 def test_helpers_need_no_package_that_only_make_test_installs(helper, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)  # its import fails
     runpy.run_path(str(helper))
+
+
+def test_a_release_has_absolute_links_and_addresses():
+    release = runpy.run_path(str(ROOT / ".github" / "release_metadata.py"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = release["absolute_links"](readme, "https://example.org/pellucid", "v1")
+    targets = re.findall(r"\]\(([^)]+)\)|src=\"([^\"]+)\"", text)
+    assert len(targets) > 20
+    assert all(a.startswith("https://") or b.startswith("https://") for a, b in targets)
+    assert "https://example.org/pellucid/raw/v1/docs/images/report.png" in text
+    tomllib = pytest.importorskip("tomllib")
+    metadata = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    found = tomllib.loads(release["with_urls"](metadata, "https://example.org/pellucid", "v1"))
+    assert found["project"]["urls"]["Issues"] == "https://example.org/pellucid/issues"
+
+
+def test_supported_versions_contain_this_one():
+    minor = ".".join(__version__.split(".")[:2])
+    assert f"| {minor} | yes |" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")

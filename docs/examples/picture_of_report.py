@@ -16,20 +16,13 @@ from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 PICTURE = HERE.parent / "images" / "report.png"
-NAMES = [
-    "Large baskets, in the shop",
-    "Older",
-    "Young, online",
-    "Young, in the shop",
-    "Large baskets, online",
-]
 
 
 def main() -> None:
-    """Write the report of the customers, name its clusters, and take a picture of its top."""
+    """Write the report of the customers, and take a picture of its top and its tree."""
     with tempfile.TemporaryDirectory() as folder:
         report, raw = Path(folder, "report.html"), Path(folder, "raw.png")
-        command = ["explain", HERE / "customers.csv", "-k", "5", "--report", report]
+        command = ["explain", HERE / "customers.csv", "--report", report]
         command += ["--rows", "customers", "--title", "Customers of a shop", "--quiet"]
         start = "from pellucid.cli.app import main; main()"
         subprocess.run(
@@ -39,14 +32,15 @@ def main() -> None:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox"]
             )
-            page = browser.new_page(viewport={"width": 1160, "height": 1900})
+            page = browser.new_page(viewport={"width": 1000, "height": 1900})
             page.goto(f"file://{report}")
-            for cluster, name in enumerate(NAMES):
-                page.get_by_label(f"Name of cluster {cluster}").fill(name)
-            page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
-            box = page.locator(".overview-block").bounding_box()
-            height = box["y"] + box["height"] + 10
-            page.screenshot(path=raw, clip={"x": 0, "y": 0, "width": 1160, "height": height})
+            page.evaluate(
+                "for (const part of document.querySelectorAll('nav, .slider, #tree .toolbar, "
+                "#tree .note')) part.style.display = 'none'"
+            )
+            box = page.locator(".tree").bounding_box()
+            height = box["y"] + box["height"] + 20
+            page.screenshot(path=raw, clip={"x": 0, "y": 0, "width": 1000, "height": height})
             browser.close()
         # Few colours take few bytes.
         Image.open(raw).convert("RGB").quantize(256).save(PICTURE, optimize=True)

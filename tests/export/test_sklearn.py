@@ -249,3 +249,17 @@ def test_models_survive_skops():
         assert tree == model.tree_
         rows = X.to_numpy() if again is tree else X
         np.testing.assert_array_equal(again.predict(rows), thing.predict(rows))
+
+
+def test_splits_by_sets_of_categories_are_refused():
+    from sklearn.datasets import load_iris
+    from sklearn.tree import DecisionTreeClassifier
+
+    from pellucid import from_sklearn
+
+    X, y = load_iris(return_X_y=True)
+    classifier = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    assert len(from_sklearn(classifier).rules_) == 3
+    classifier.categorical_features = [0]
+    with pytest.raises(ValueError, match="sets of categories"):
+        from_sklearn(classifier)

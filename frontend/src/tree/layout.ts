@@ -58,6 +58,8 @@ const MAX_INDENT = 22;
 const HISTOGRAM_HEIGHT = 36;
 /** Height of a line of text in a node. */
 const TEXT_LINE_HEIGHT = 18;
+/** Letters of small text in the space of one other letter. */
+const SMALL_TEXT = 1.25;
 /** Lines of text in a node, at the most. */
 const MAX_LINES = 6;
 /** Height of a line of text in the outline of a narrow page. */
@@ -68,7 +70,7 @@ const NARROW_PADDING = 178;
 const NARROW_WIDTH = 700;
 
 /**
- * `collapsed` are the splits whose children are hidden. `wantsHistograms` is null if the reader has not decided: only
+ * `collapsed` are the splits whose children are hidden, `sizes` are the rows of each node as text. `wantsHistograms` is null if the reader has not decided: only
  * the horizontal layout then has histograms, because the outline is that of large trees and narrow pages.
  */
 export function layoutTree(
@@ -76,6 +78,7 @@ export function layoutTree(
   columns: Column[],
   collapsed: Set<number>,
   clusterNames: string[],
+  sizes: string[],
   width: number,
   isPrinted = false,
   wantsHistograms: boolean | null = null,
@@ -92,7 +95,8 @@ export function layoutTree(
   const splitWidth = Math.min(levelDistance - GAP, MAX_SPLIT_WIDTH);
   const lines = visible.map(({ i }) => {
     const { column, question, cluster } = tree.nodes[i];
-    if (cluster !== undefined) return countLines(clusterNames[cluster], leafWidth - LEAF_PADDING) + 1;
+    if (cluster !== undefined)
+      return countLines(clusterNames[cluster], leafWidth - LEAF_PADDING) + countLines(sizes[i], SMALL_TEXT * (leafWidth - LEAF_PADDING));
     return countLines(columns[column!].name, splitWidth - SPLIT_PADDING) + countLines(question!, splitWidth - SPLIT_PADDING);
   });
   return horizontalLayout(tree, collapsed, visible, {

@@ -48,6 +48,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
       data.columns,
       collapsed,
       clusterNames,
+      tree.nodes.map(({ rows }) => sizeText(rows).join("")),
       width,
       isPrinted,
       hasHistograms ? wantsHistograms : false,
@@ -69,6 +70,11 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     collapseButton.hidden = tree.nodes.length === 1;
     collapseButton.textContent = collapsed.size ? t.expandAll : t.collapseAll;
     updateHighlight();
+  }
+
+  /** Number of rows and their share. */
+  function sizeText(rows: number): [string, string] {
+    return [`${formatRows(rows, data.rowsAre)} · `, formatPercent(rows / Math.max(data.rows, 1))];
   }
 
   /** The link from the parent of a node. */
@@ -108,7 +114,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
       },
       answer && h("span", { class: "answer" }, answer),
       ...textParts.map((part) => h("span", { class: "text" }, breakable(part))),
-      h("span", { class: "row-share" }, h("span", { class: "rows" }, `${rows} · `), share),
+      h("span", { class: "row-share" }, h("span", { class: "rows" }, sizeText(node.rows)[0]), share),
       !isLeaf && h("span", { class: "collapse-sign" }, collapsed.has(i) ? "+" : "−"),
       !isLeaf && showsHistogram && !collapsed.has(i) && splitHistogram(node, data.columns[node.column!]),
       !isLeaf && clusterStrip(i),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 from weakref import WeakKeyDictionary, ref
+
+from pellucid._version import __version__
 
 # Types of the options that are strings, for type checkers. ``tests/utils/test_options.py`` compares
 # them with the strings that are accepted.
@@ -97,6 +100,30 @@ def store_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
         if name != "self":
             setattr(estimator, name, value)
 
+
+class VersionedPickleMixin:
+    """Pickles with the version of the package; another version warns, as scikit-learn does."""
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {**state, _VERSION: __version__} if isinstance(state, dict) else state
+
+    def __setstate__(self, state: Any) -> None:
+        state = dict(state)
+        version = state.pop(_VERSION, None)
+        if version != __version__:
+            warnings.warn(
+                f"this {type(self).__name__} was pickled by pellucid {version or '0.1'} and is "
+                f"loaded by {__version__}, which may fail or give other results; to_json writes "
+                "models that all later versions read",
+                UserWarning,
+                stacklevel=2,
+            )
+        parent = getattr(super(), "__setstate__", None)
+        self.__dict__.update(state) if parent is None else parent(state)
+
+
+_VERSION = "_pellucid_version"
 
 _DATA: WeakKeyDictionary[Any, dict[str, ref]] = WeakKeyDictionary()
 """Weak references to the data of fits, by model.

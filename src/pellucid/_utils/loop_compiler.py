@@ -2,7 +2,8 @@
 
 The classes replace steps of Numba by shorter ones for the loops of this package alone; other users
 of Numba in the same process are not affected. They rely on internal names: with a version of Numba
-that does not have them, `pellucid._utils.compilation` uses Numba's own compiler.
+that does not have them, `pellucid._utils.compilation` uses Numba's own compiler. Checked with Numba
+0.61 to 0.68.
 
 Machine code does not depend on whether types and sizes are looked up or found anew. The optimiser
 sees each function once, with all functions that are inlined into it, instead of three times.

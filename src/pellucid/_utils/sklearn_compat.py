@@ -2,7 +2,8 @@
 
 scikit-learn does not document parameter constraints, but every estimator of its own has them, and
 they give users the messages they are used to. No other module imports private names of
-scikit-learn: ``tests/utils/test_sklearn_compat.py`` checks it.
+scikit-learn: ``tests/utils/test_sklearn_compat.py`` checks it. The names were checked with versions
+1.6 to 1.9.
 """
 
 from __future__ import annotations
@@ -25,11 +26,37 @@ __all__ = [
     "StrOptions",
     "configured_n_jobs",
     "decision_tree_classifier",
+    "has_categorical_splits",
     "input_columns",
     "openmp_threads",
     "take_rows",
     "validate_parameters",
 ]
+
+
+_NODE_FIELDS = (
+    "left_child",
+    "right_child",
+    "feature",
+    "threshold",
+    "impurity",
+    "n_node_samples",
+    "weighted_n_node_samples",
+    "missing_go_to_left",
+)
+"""What a node of a tree of scikit-learn 1.6 to 1.9 has."""
+
+
+def has_categorical_splits(classifier: DecisionTreeClassifier) -> bool:
+    """Whether splits of a tree may be sets of categories, as later versions of scikit-learn have.
+
+    A tree with unknown fields of its nodes, one of which is used, may have such splits.
+    """
+    if getattr(classifier, "categorical_features", None) is not None:
+        return True
+    nodes = classifier.tree_.__getstate__()["nodes"]
+    unknown = [name for name in nodes.dtype.names if name not in _NODE_FIELDS]
+    return any(np.asarray(nodes[name]).astype(bool).any() for name in unknown)
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:

@@ -15,6 +15,7 @@ from pellucid._utils.estimators import (
     FloatType,
     FrameKind,
     SQLDialect,
+    VersionedPickleMixin,
     find_rows,
     find_training_data,
 )
@@ -84,7 +85,7 @@ class RulesHtmlMixin:
         return rules_to_html(self)  # type: ignore[arg-type]  # a sequence, beside this mixin
 
 
-class ReportMixin:
+class ReportMixin(VersionedPickleMixin):
     """The report as a method of every fitted model."""
 
     def report(

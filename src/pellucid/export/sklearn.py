@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid._utils.estimators import FloatType, documented
-from pellucid._utils.sklearn_compat import decision_tree_classifier
+from pellucid._utils.sklearn_compat import decision_tree_classifier, has_categorical_splits
 from pellucid.explanation.explanation import Explanation
 from pellucid.tables.encoding import ColumnNames
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
@@ -157,8 +157,8 @@ def from_sklearn(
     Raises
     ------
     ValueError
-        If the classifier has several outputs, or a split that separates missing values from all
-        others.
+        If the classifier has several outputs, splits by sets of categories, or a split that
+        separates missing values from all others.
 
     Notes
     -----
@@ -192,6 +192,11 @@ def from_sklearn(
         raise ValueError(
             f"the classifier has {classifier.n_outputs_} outputs; only trees of one output are "
             "supported: fit one classifier per output"
+        )
+    if has_categorical_splits(classifier):
+        raise ValueError(
+            "the classifier splits by sets of categories, which a tree of thresholds cannot "
+            "represent; encode the categories before fitting it, for instance with OneHotEncoder"
         )
     tree, purity = _read_tree(classifier)
     if feature_names is None:

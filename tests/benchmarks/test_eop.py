@@ -289,11 +289,13 @@ def test_inequalities_and_tests_are_counted_alike(tmp_path):
     y = np.repeat(["a", "b", "a"], 20)
     split = sets.Split(X, y, X, y)
     tree = against_cart._tree(split)
-    assert (tree["nodes"], tree["inequalities"], tree["accuracy"]) == (5, 2, 1.0)
+    assert (tree["inequalities"], tree["accuracy"], tree["f1"], tree["rare"]) == (2, 1.0, 1.0, 0)
     assert tree["tests"] == pytest.approx(5 / 3)
     model = EOPClassifier(max_error=0.1, complexity_penalty=0.01, calibration=0)
     found = against_cart._list(split, model)
     assert (found["accuracy"], found["inequalities"], found["classes"]) == (1.0, 2, 2)
+    constant = against_cart._judge(split, np.full(60, "a"), np.array(["a"]))
+    assert (constant["rare"], constant["f1"]) == (1, pytest.approx(0.4))
     assert found["tests"] == pytest.approx(5 / 3)
     assert against_cart.sections(Settings(output=tmp_path)) == []
 

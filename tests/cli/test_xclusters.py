@@ -272,3 +272,44 @@ def test_gaps_name_the_options_of_the_command_line(files, long):
     assert "use --coverage common for the common times" in run(*options).stderr
     result = run(*options, "--coverage", "common")
     assert "24 entities with a series of 6 times" in result.stderr
+
+
+def test_series_that_hardly_differ_are_said_to(tmp_path):
+    random = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "c"], 12)
+    walks = random.normal(size=(36, 15)).cumsum(axis=1)  # nothing to do with the group
+    names = [str(2000 + i) for i in range(15)]
+    table = pl.DataFrame(walks, schema=names).with_columns(pl.Series("group", group))
+    options = ("xclusters", tmp_path / "walks.csv", "-k", "2-3", "--tree-accuracy", "1")
+    sentence = "the series of the clusters hardly differ"
+    table.write_csv(tmp_path / "walks.csv")
+    result = run(*options)
+    assert result.exit_code == 0, result.stderr
+    assert sentence in " ".join(result.stdout.split())
+    apart = table.with_columns(pl.col(names) + 100 * pl.col("group").rank("dense"))
+    apart.write_csv(tmp_path / "walks.csv")
+    result = run(*options)
+    assert sentence not in " ".join(result.stdout.split())
+    assert re.search(
+        r"differences between the series that are explained +(9\d|100)\.", result.stdout
+    )
+    assert clusters(*options)["explained_share"] > 0.9
+
+
+def test_the_clusters_beside_the_rules_are_counted_at_the_terminal_as_in_the_picture(
+    long, tmp_path
+):
+    odd = pl.col("country").is_in(["country 00", "country 04"])
+    moved = long.with_columns(pl.when(odd).then(pl.col("lifeExp") + 40).otherwise("lifeExp"))
+    moved.drop("iso_num", "pop").write_csv(tmp_path / "long.csv")
+    result = run(
+        "xclusters", tmp_path / "long.csv", *LONG, "--id", "country", "-k", "4", "--trends",
+        tmp_path / "trends.svg", "--tree-accuracy", "0.8",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    picture = (tmp_path / "trends.svg").read_text()
+    titles = re.findall(r"cluster \d: (\d+) of 24 rows(?:; its rules select (\d+))?", picture)
+    rules = [int(selected or members) for members, selected in titles]
+    assert sum(rules) == sum(int(members) for members, _ in titles) == 24
+    shown = re.findall(r"^ \d .*? (\d+) +\d+\.\d%", result.stdout, re.MULTILINE)
+    assert list(map(int, shown)) == rules

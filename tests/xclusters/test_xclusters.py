@@ -121,6 +121,32 @@ def test_fitted_attributes_are_consistent(model):
 
 
 @pytest.mark.slow
+def test_clusters_of_one_row_are_avoided_unless_asked_for():
+    random = np.random.default_rng(0)
+    values = np.repeat([0.0, 5.0, 10.0], 10) + random.normal(0, 0.2, 30)
+    values[0] = 100.0
+    explanation = np.column_stack([np.repeat([0, 1, 2], 10), np.arange(30)])
+    given = {"k_range": (3, 5), "trade_off": 0.1}
+    for size, smallest in ((1, 1), (2, 2), (4, 4)):
+        model = XClusters(min_cluster_size=size, **given).fit(
+            values[:, None], explanation=explanation
+        )
+        found = np.bincount(model.labels_).min()
+        assert found == 1 if smallest == 1 else found >= smallest
+    # If all clusterings have such a cluster, the best one is chosen.
+    few = XClusters(k_range=(3, 3)).fit(np.eye(3), explanation=np.arange(3)[:, None])
+    assert np.bincount(few.labels_).tolist() == [1, 1, 1]
+
+
+def test_the_explained_share_compares_with_one_cluster():
+    series = np.repeat([[0.0, 0.0], [3.0, 4.0]], 5, axis=0)
+    model = XClusters(k_range=(2, 2)).fit(series, explanation=np.repeat([0, 1], 5)[:, None])
+    assert model.explained_share_ == 1
+    noise = np.random.default_rng(0).normal(size=(40, 3))
+    model = XClusters(k_range=(2, 2)).fit(noise, explanation=np.repeat([0, 1], 20)[:, None])
+    assert 0 <= model.explained_share_ < 0.3
+
+
 def test_grid_search_is_hardly_better(model):
     table, _ = trends()
     grid = XClusters("day *", search="grid", **FAST).fit(table)

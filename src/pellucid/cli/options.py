@@ -444,8 +444,8 @@ SERIES_CLUSTERS = panel(
     ),
     distance=value(
         "NAME",
-        "Distance between series: euclidean, manhattan, cosine, or dtw.",
-        default="euclidean",
+        "Distance between series: dtw (dynamic time warping), euclidean, manhattan or cosine. "
+        "Default: dtw, or euclidean for so many series that dtw would take minutes.",
         words=("euclidean", "manhattan", "cosine", "dtw"),
     ),
     search=value(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.files import replacing
-from pellucid._utils.notices import InputError, UsageError, notice
+from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message, count, percent, say, texts_in
 from pellucid.cli.checks import OutputFiles
 from pellucid.cli.output import show_line, show_measures, show_rules, shown_notices, working
@@ -25,6 +25,12 @@ from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.writing import write_table
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
 from pellucid.xclusters.series_times import find_time_columns, match_columns
+
+MAX_STEPS = 2 * 10**10
+"""Steps of the alignments of all pairs of series up to which they are compared by DTW: a minute."""
+
+SMALL_SHARE = 0.25
+"""Share of the differences between the series below which clusters are said to hardly differ."""
 
 DEFAULT_RANGE = (3, 11)
 """Numbers of clusters that are tried, as in the paper."""
@@ -94,12 +100,21 @@ def _fit(found: EntitySeries, given: Mapping[str, Any], k: tuple[int, int]) -> A
         trade_off=given["trade_off"],
         tolerance=given["tolerance"],
         tree_accuracy=given["tree_accuracy"],
-        accuracy_distance=given["distance"],
+        accuracy_distance=given["distance"] or _distance(found.series),
         search=given["search"],
     )
     with working("clusters"):
         model.fit(found.series.series, sample_weight=found.weights, explanation=found.explained_by)
     return model
+
+
+def _distance(series: SeriesTable) -> str:
+    """Dynamic time warping, or the Euclidean distance where that would take long."""
+    n_values = sum(map(len, series.series))
+    if n_values**2 / 2 <= MAX_STEPS or len({len(one) for one in series.series}) > 1:
+        return "dtw"
+    notice(f"series are compared step by step, because they are many ({option('distance', 'dtw')})")
+    return "euclidean"
 
 
 def _steps(
@@ -332,6 +347,7 @@ def _show(model: Any, found: EntitySeries, as_json: bool) -> None:
             "distortion": float(model.distortion_),
             "n_nodes": int(model.n_nodes_),
             "accuracy": float(model.accuracy_),
+            "explained_share": float(model.explained_share_),
             "n_evaluations": len(model.evaluations_),
             "weight": "none" if found.weights is None else found.weighted_by,
             "clusters": [
@@ -352,12 +368,23 @@ def _show(model: Any, found: EntitySeries, as_json: bool) -> None:
         f"{count(len(model.rules_), 'cluster')} of {entities}, explained by {splits}", style="bold"
     )
     show_rules(model.rules_, unit="entities")
+    sizes = np.bincount(model.labels_).tolist()
+    if sizes != [rule.n_samples for rule in model.rules_]:
+        *others, last = (f"{size:,}" for size in sizes)
+        known = f"{', '.join(others)} and {last}"
+        show_line(f"entities: those that the rule selects; the clusters have {known}")
     weighted = ""
     if found.weights is not None:
         show_line(f"share and purity: weighted, as shares of the total {found.weighted_by}")
         weighted = f", weighted by {found.weighted_by}"
+    if model.explained_share_ < SMALL_SHARE:
+        show_line(
+            f"the series of the clusters hardly differ: the clusters explain only "
+            f"{percent(model.explained_share_)} of the differences between the series"
+        )
     show_measures(
         [
+            ("differences between the series that are explained", percent(model.explained_share_)),
             (f"entities classified correctly{weighted}", percent(float(model.accuracy_))),
             ("nodes of the tree", str(model.n_nodes_)),
             (

@@ -307,6 +307,8 @@ def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int)
     left = _SHARE_OF_LINES + _GAP
     figure.patches.append(_swatch(figure, left - 0.015, box, cluster))
     title = f"cluster {rule.cluster}: {n_members:,} of {n_rows:,} rows"
+    if rule.n_samples != n_members:
+        title += f"; its rules select {rule.n_samples:,}"
     style: dict[str, Any] = {"fontsize": _FONT, "va": "top", "parse_math": False}
     figure.text(left, top, title, weight="bold", color=_INK, gid=f"title-{cluster}", **style)
     for i, (line, color) in enumerate(_rule_lines(rule, width, n_lines - 1), start=1):

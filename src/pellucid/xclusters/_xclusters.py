@@ -25,7 +25,7 @@ from pellucid.xclusters.distances.pairwise import (
     find_distance,
     pairwise,
 )
-from pellucid.xclusters.evaluate import Mixture, check_memory
+from pellucid.xclusters.evaluate import Mixture, check_memory, distortion_and_medoids
 from pellucid.xclusters.features import (
     FeatureReader,
     accuracy_data,
@@ -156,6 +156,9 @@ class XClusters(ExplainedClusters):
         the paper. It adds α = 0 with every k and then at most a tenth of the number of pairs of
         the grid, until a third of that number is evaluated. It improves the result if D and N are
         not monotone.
+    min_cluster_size : int, default=2
+        Rows that a cluster has, unless all pairs (k, α) whose tree is accurate have a smaller one.
+        1 allows clusters of a single row.
     max_evaluations : int, default=None
         Maximum number of pairs to evaluate; at least the two pairs that normalize D and N.
     n_jobs : int, default=None
@@ -187,6 +190,9 @@ class XClusters(ExplainedClusters):
         The selected pair (k, α).
     distortion_, n_nodes_, objective_ : float, int, float
         D and N without normalization, and the normalized objective D + λ·N.
+    explained_share_ : float
+        1 - D(chosen) / D(one cluster): the share of the differences in the accuracy features that
+        the clusters explain. Near 0, the clusters hardly differ in them.
     accuracy_ : float
         Accuracy of the tree as a predictor of the clusters, in `tree_measure`.
     evaluations_ : structured array
@@ -275,6 +281,7 @@ class XClusters(ExplainedClusters):
         "alpha_tol": [Interval(Real, 1e-6, 1, closed="both")],
         "reduce": ["boolean"],
         "refine": ["boolean"],
+        "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
         "max_evaluations": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -282,6 +289,7 @@ class XClusters(ExplainedClusters):
     }
     accuracy_features_: list[str]
     explanation_features_: list[str]
+    explained_share_: float
     formats_: dict[str, ColumnFormat]
     encoding_: Encoding
 
@@ -308,6 +316,7 @@ class XClusters(ExplainedClusters):
         alpha_tol: float = ALPHA_TOL,
         reduce: bool = True,
         refine: bool = True,
+        min_cluster_size: int = 2,
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -333,6 +342,7 @@ class XClusters(ExplainedClusters):
         self.alpha_tol = alpha_tol
         self.reduce = reduce
         self.refine = refine
+        self.min_cluster_size = min_cluster_size
         self.max_evaluations = max_evaluations
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -420,7 +430,10 @@ class XClusters(ExplainedClusters):
             random_state=seed,
         )
         options = SearchOptions.of(self, k_range, seed)
-        outcome = find_clusters(Mixture(a, e), grower, rows.weight, options)
+        n_rows = np.bincount(rows.group)
+        outcome = find_clusters(Mixture(a, e), grower, rows.weight, options, n_rows)
+        whole = distortion_and_medoids(a, np.zeros(len(a), dtype=int), rows.weight)[0]
+        self.explained_share_ = 1 - outcome.chosen.distortion / whole if whole else 0.0
         tree = grower.grow(outcome.chosen.labels).tree
         self._store(outcome, tree, encoded, rows, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)

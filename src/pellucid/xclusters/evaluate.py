@@ -108,6 +108,10 @@ class Evaluator:
     k_range: tuple[int, int]
     trade_off: float
     report: Callable[[Evaluator], None] = lambda evaluator: None
+    n_rows: np.ndarray | None = None
+    """Number of rows of the data that each row stands for; 1 if not given."""
+    min_size: int = 1
+    """Rows that a cluster should have."""
     evaluations: dict[tuple[int, float], Evaluation] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -148,12 +152,18 @@ class Evaluator:
         A clustering is explained only if its tree is accurate. A pair with a less accurate tree
         is therefore worse than all others, and the worse the less accurate its tree is. A
         clustering with fewer clusters than the smallest k, which identical rows cause, is worst.
+        A clustering with a cluster of fewer rows than `min_size` is worse than others, too, but
+        better than one with a less accurate tree.
         """
         evaluation = self.evaluate(k, alpha)
         shortfall = self.grower.min_accuracy - evaluation.accuracy
         if len(evaluation.medoids) < self.k_range[0]:
             shortfall = 1.0
-        return _PENALTY * (1 + self.trade_off) * (1 + shortfall) if shortfall > ROUNDING else 0.0
+        unit = _PENALTY * (1 + self.trade_off)
+        small = (
+            0.5 * unit if np.bincount(evaluation.labels, self.n_rows).min() < self.min_size else 0.0
+        )
+        return small + (unit * (1 + shortfall) if shortfall > ROUNDING else 0.0)
 
     def score(self, k: int, alpha: float) -> float:
         """What is minimized: the objective and the penalty of a pair."""

@@ -199,6 +199,7 @@ class SearchOptions:
     alpha_tol: float
     reduce: bool
     refine: bool
+    min_cluster_size: int
     max_evaluations: int | None
     n_jobs: int | None
     verbose: int
@@ -230,7 +231,11 @@ class SearchOutcome:
 
 
 def find_clusters(
-    mixture: Mixture, grower: TreeGrower, weight: np.ndarray, options: SearchOptions
+    mixture: Mixture,
+    grower: TreeGrower,
+    weight: np.ndarray,
+    options: SearchOptions,
+    n_rows: np.ndarray | None = None,
 ) -> SearchOutcome:
     """Minimize D(k, α) + λ·N(k, α) by the search that `options` names."""
     ks = list(range(options.k_range[0], options.k_range[1] + 1))
@@ -239,7 +244,15 @@ def find_clusters(
     with Interrupt() as interrupt:
         progress = _SearchProgress(options.verbose)
         evaluator = Evaluator(
-            mixture, grower, cluster, weight, options.k_range, options.trade_off, progress
+            mixture,
+            grower,
+            cluster,
+            weight,
+            options.k_range,
+            options.trade_off,
+            progress,
+            n_rows,
+            options.min_cluster_size,
         )
         stop = _StopCondition(interrupt, evaluator, options.max_evaluations)
         pair, lower, blocks = _run_search(evaluator, ks, alphas, stop, progress, options)

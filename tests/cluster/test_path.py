@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
 
 from _support import oracles
 from _support.extended import examples, seeds
 from _support.strategies import tiny_data
-from pellucid import ExGreedy, ExShallow
+from pellucid import ExGreedy, ExplainableKMeans, ExShallow
 from pellucid._core.growers.penalty_path import PenaltyPath
 from pellucid._utils.progress import Progress
 from pellucid.metrics import (
@@ -229,3 +231,22 @@ def test_cached_nodes_are_not_searched_again(seed):
         for point in path.trade_off():
             assert path.grow(point.penalty).builder.build() == point.tree
         assert path.criterion.cache.n_searches == before
+
+
+@pytest.mark.slow
+def test_the_trade_off_of_cost_and_agreement():
+    X = scale(load_breast_cancer().data)
+    model = ExplainableKMeans(4, random_state=0, effort="fast")
+    path = model.trade_off(X, faithfulness=(0, 0.3, 3))
+    assert not any(a.dominates(b, ("cost", "agreement", "waes")) for a in path for b in path)
+    by_cost = sorted(path, key=lambda point: point.cost)
+    assert by_cost[0].faithfulness == 0
+    shares = [point.agreement for point in by_cost]
+    assert shares[0] < shares[-1]
+    for point in path:
+        fitted = clone(model).set_params(faithfulness=point.faithfulness).fit(X)
+        assert fitted.tree_ == point.tree
+        assert point.npc == pytest.approx(fitted.inertia_ / fitted.reference_inertia_)
+        assert point.agreement == pytest.approx((fitted.labels_ == fitted.reference_labels_).mean())
+    assert f"{by_cost[0].agreement:.1%}" in str(path)
+    assert path.to_pandas().faithfulness.tolist() == [point.faithfulness for point in path]

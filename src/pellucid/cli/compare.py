@@ -70,20 +70,27 @@ def compare(
 
 
 def path(file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions) -> None:
-    """Print the trees along ExShallow's depth penalty: what shorter explanations cost."""
+    """Print trees that differ in cost, agreement and size, and the options that give them."""
     clustering = read_clusters(file, options, reading)
     reference, labels = clustering.as_parameters()
     model = make_estimator(reference, replace(options, method="exshallow"))
     with working("trees"):
         points = model.path(clustering.prepared.Z, labels)
-    restated = (_with_category_names(point, clustering.prepared) for point in points)
-    points = TradeOff(restated, points.is_complete).undominated()
+        found = list(points)
+        if options.objective != "kmedians":
+            explainable = make_estimator(reference, replace(options, method="explainable"))
+            found += explainable.trade_off(clustering.prepared.Z, labels)
+    restated = (_with_category_names(point, clustering.prepared) for point in found)
+    points = TradeOff(restated, points.is_complete).undominated(("cost", "agreement", "waes"))
     against = clustering.name
 
     def show() -> None:
         if files.as_json:
-            names = ("penalty", "npc", "waes", "wad", "n_leaves")
-            rows = [{name: getattr(point, name) for name in names} for point in points]
+            names = ("npc", "agreement", "waes", "wad", "n_leaves")
+            rows = [
+                {"options": _options(point), **{name: getattr(point, name) for name in names}}
+                for point in points
+            ]
             print(json.dumps(rows, indent=2))
         else:
             _show_path(points, against)
@@ -140,52 +147,46 @@ def _show_path(points: TradeOff, against: str) -> None:
     table = plain_table(
         "conditions",
         f"cost compared with {against}",
-        "one more condition saves",
-        "mean depth",
+        "agreement",
         "leaves",
-        "depth penalty",
+        "options of pellucid explain",
     )
     shown = _distinct(points)
-    for before, point in zip((None, *shown), shown):
+    for point in shown:
         table.add_row(
             f"{point.waes:.2f}",
             cost_change(point.npc),
-            _saved(before, point),
-            f"{point.wad:.2f}",
+            f"{point.agreement:.1%}",
             str(point.n_leaves),
-            f"{point.penalty:.4g}",
+            _options(point),
         )
     open_console().print(table)
     if len(points) > 1:
-        first, last = points[0], points[-1]
+        first, last = points[0], min(points, key=lambda point: point.npc)
         show_line(
             f"{last.waes - first.waes:.2f} more conditions per row change the cost from "
             f"{cost_change(first.npc)} to {cost_change(last.npc)}"
         )
-    show_line("conditions and mean depth: averages over the rows")
+    show_line("conditions: mean number per row; agreement: rows in their own cluster")
     if len(shown) < len(points):
         left_out = count(len(points) - len(shown), "tree")
         show_line(f"{left_out} with the same rounded values are not shown; use --json to see them")
-    show_line(
-        "to get one of these trees, add --method exshallow --depth-penalty X to pellucid explain"
-    )
+
+
+def _options(point: TradeOffPoint) -> str:
+    """The options that give a tree."""
+    if point.faithfulness is not None:
+        return f"--faithfulness {point.faithfulness:g}"
+    return f"--method exshallow --depth-penalty {point.penalty:.4g}"
 
 
 def _distinct(points: TradeOff) -> list[TradeOffPoint]:
-    """Points without those whose rounded size and cost equal those of the previous one."""
+    """Points without those whose rounded measures equal those of the previous one."""
     shown: list[TradeOffPoint] = []
     last = None
     for point in points:
-        printed = f"{point.waes:.2f}", cost_change(point.npc)
+        printed = f"{point.waes:.2f}", cost_change(point.npc), f"{point.agreement:.1%}"
         if printed != last:
             shown.append(point)
         last = printed
     return shown
-
-
-def _saved(before: TradeOffPoint | None, point: TradeOffPoint) -> str:
-    """Reduction of the cost per additional condition, compared with the previous tree."""
-    # A difference of a few hundredths of a condition says nothing about a whole one.
-    if before is None or point.waes - before.waes < 0.1:
-        return ""
-    return f"{100 * (before.npc - point.npc) / (point.waes - before.waes):,.1f}%"

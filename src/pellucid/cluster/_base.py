@@ -232,8 +232,12 @@ class BaseThresholdTree(
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        warn_of_impure_rules(self.rules_)
+        warn_of_impure_rules(self.rules_, self._remedy())
         return self
+
+    def _remedy(self) -> str:
+        """What may help if rules select few rows of their clusters."""
+        return "Use more leaves, fewer clusters, or ExplainableKMeans, which keeps the clusters"
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any, space: Any = None) -> FitSummary:
         """Grow the tree on rows in memory, and set their labels."""
@@ -523,7 +527,7 @@ class BaseThresholdTree(
         return tags
 
 
-def warn_of_impure_rules(rules: RuleList) -> None:
+def warn_of_impure_rules(rules: RuleList, remedy: str) -> None:
     """Warn if most rows of a rule belong to other clusters than the one it is named after."""
     impure = [rule for rule in rules if rule.purity < 0.5]
     if impure:
@@ -532,8 +536,7 @@ def warn_of_impure_rules(rules: RuleList) -> None:
         )
         warnings.warn(
             "less than half of the rows that a rule selects are in its cluster of the reference: "
-            f"{shares}. Use more leaves, fewer clusters, or a method that keeps the clusters, such "
-            "as SpEx",
+            f"{shares}. {remedy}",
             ImpureRuleWarning,
             stacklevel=4,
         )

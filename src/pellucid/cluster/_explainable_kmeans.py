@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,11 +32,12 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid._utils.threads import count_threads
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._space import SpaceTree
-from pellucid.metrics import weighted_average_explanation_size
+from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import find_reference
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
+from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 if TYPE_CHECKING:
     pass
@@ -55,6 +57,9 @@ and no tree is costlier. The excess cost beside the cheapest published tree is -
 with 0.3, -4 % with 2 and -7 % with both (nine data sets, one leaf per cluster).
 """
 
+TRADE_OFF_FAITHFULNESS = 0.0, 0.1, 0.3, 1.0, 3.0
+"""Values of a trade-off. Convention."""
+
 LESS_FAITHFULNESS = 0.1, 0.0
 """Values that are tried in turn, in another space, while the tree costs more than simple ones."""
 
@@ -63,6 +68,8 @@ COST_TIE = 1e-9
 
 MAX_LOST = 0.01
 """Share of the rows by which a tree may keep fewer than that of another method."""
+
+_MORE_LEAVES = "Use more leaves (n_leaves), a larger max_depth, or fewer clusters"
 
 _COPIES = 8
 """Copies of the data that a fit in memory may need."""
@@ -298,6 +305,55 @@ class ExplainableKMeans(SpaceTree):
         costs = [cost_at_means(start, problem) for start in starts]
         return min(costs, default=np.inf) * (1 + COST_TIE)
 
+    def trade_off(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        faithfulness: Sequence[float] = TRADE_OFF_FAITHFULNESS,
+    ) -> TradeOff:
+        """Trees between the cheapest one and the one that keeps most rows.
+
+        The search is repeated with each `faithfulness`, for one reference. The estimator is not
+        modified and need not be fitted.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        y : array-like of shape (n_samples,), default=None
+            Labels that are the reference.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        faithfulness : sequence of float, default=(0, 0.1, 0.3, 1, 3)
+            The values.
+
+        Returns
+        -------
+        TradeOff
+            The best tree of each value, unless another one is as good in cost, agreement and
+            conditions per row and better in one; shortest explanations first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from pellucid import ExplainableKMeans
+        >>> print(ExplainableKMeans(3, random_state=0).trade_off(load_iris().data))
+        cost ratio  agreement   WAES    WAD  leaves  setting
+             1.037      97.3%   1.44   1.67       3  faithfulness 0
+        """
+        model, points = copy(self), []
+        with model._prepare(X, y, sample_weight) as (_, _, problem):
+            problem = model._searched(problem)
+            cost = _reference_cost(problem) or 1.0
+            for value in map(float, faithfulness):
+                best = min(model._search(problem, value), key=model._ranking(cost))
+                own = cost_at_means(best, problem)
+                measures = own, own / cost, *_sizes(best.tree), agreement(best, problem)
+                points.append(TradeOffPoint(0.0, (0.0, 0.0), best.tree, *measures, value))
+        return TradeOff(points).undominated(("cost", "agreement", "waes"))
+
     def _most_stable(self, problem: Problem, found: list[Polished]) -> Polished:
         """Of the trees that are almost the best, the one that returns most often."""
         reference_cost = _reference_cost(problem)
@@ -369,6 +425,16 @@ class ExplainableKMeans(SpaceTree):
             is_right = found.tree.cluster[found.tree.apply(problem.X)] == own
             sums = [np.bincount(own, units * kept, problem.n_clusters) for kept in (is_right, 1)]
             self.cluster_agreement_ = sums[0] / sums[1]
+
+    def _remedy(self) -> str:
+        if not self._has_labels:
+            return "Use more leaves (n_leaves), a larger faithfulness, or fewer clusters"
+        bound = getattr(self, "disagreement_lower_bound_", 0)
+        most = 100 * (1 - bound / self.tree_.weighted_n_node_samples[0])
+        proven = (
+            f"No tree of this size gives more than {most:.1f}% of the rows their label (proven). "
+        )
+        return proven * (bound > 0) + _MORE_LEAVES
 
     def held_out_agreement(self, X: Any, labels: Any, cv: int = 5) -> float:
         """Share of the rows whose label is given by the tree of other rows, by cross-validation.
@@ -550,6 +616,11 @@ class ExplainableKMeans(SpaceTree):
             f"no tree for {n_clusters} clusters was found within {given}. Raise the limit, or use "
             "fewer clusters"
         )
+
+
+def _sizes(tree: ThresholdTree) -> tuple[float, float, int]:
+    """Mean number of conditions, mean depth, and number of leaves."""
+    return weighted_average_explanation_size(tree), weighted_average_depth(tree), tree.n_leaves
 
 
 def _sample_of_scan(problem: Any, n_rows: int | None = None) -> Problem:

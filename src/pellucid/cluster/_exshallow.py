@@ -143,11 +143,11 @@ class ExShallow(BaseReferenceTree):
         >>> from pellucid import ExShallow
         >>> path = ExShallow(3, random_state=0).path(load_wine().data)
         >>> print(path)
-          penalty  cost ratio   WAES    WAD  leaves
-              0.9       1.007   1.33   1.59       3
-              0.7       1.004   1.33   1.60       3
-              0.4       1.002   1.34   1.60       3
-                0       1.000   1.35   1.61       3
+        cost ratio  agreement   WAES    WAD  leaves  setting
+             1.007      97.8%   1.33   1.59       3  depth penalty 0.9
+             1.004      98.3%   1.33   1.60       3  depth penalty 0.7
+             1.002      98.9%   1.34   1.60       3  depth penalty 0.4
+             1.000     100.0%   1.35   1.61       3  depth penalty 0
         """
         penalties = _read_penalties(penalties)
         model = copy(self)  # reading X sets attributes, and a clone would drop a fitted reference

@@ -46,12 +46,15 @@ def plot_trade_off(
     reference: str = "reference",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the trade-off between cost and size. Each point is labelled with its `depth_penalty`.
+    """Draw the trade-off between cost, size and agreement.
+
+    Each point is labelled with its `depth_penalty` or `faithfulness`, and with its agreement if it
+    is below 100 %. A line joins the trees that no other undercuts in cost and size.
 
     Parameters
     ----------
     path : TradeOff
-        As :meth:`pellucid.ExShallow.path` gives it.
+        As :meth:`pellucid.ExShallow.path` or :meth:`pellucid.ExplainableKMeans.trade_off` gives it.
     {measure}
     {ax}
 
@@ -63,13 +66,16 @@ def plot_trade_off(
     >>> ax = plot_trade_off(ExShallow(5, random_state=0).path(load_wine().data))
     """
     ax = _prepared(ax, measure, reference)
-    points = sorted((getattr(p, measure), p.npc, p.penalty) for p in path)
-    x, y = [p[0] for p in points], [p[1] for p in points]
-    names = [f"depth penalty {p[2]:.3g}" for p in points]
+    points = sorted(path, key=lambda p: (getattr(p, measure), p.npc, p.penalty))
+    x, y = [getattr(p, measure) for p in points], [p.npc for p in points]
+    names = [p.setting + (f" ({p.agreement:.0%})" if p.agreement < 0.995 else "") for p in points]
+    edge = _frontier(x, y)
     if len(points) == 1:
         ax.set_title("only one tree: there is no trade-off", loc="left", fontsize=9)
-    ax.plot(x, y, "-o", color=cluster_color(0), markersize=6, linewidth=1.5, clip_on=False)
-    _write_names(ax, x, y, names, curve=range(len(x)), all_of_them=False)
+    style: dict[str, Any] = {"color": cluster_color(0), "clip_on": False}
+    ax.plot([x[i] for i in edge], [y[i] for i in edge], "-", linewidth=1.5, **style)
+    ax.plot(x, y, "o", markersize=6, **style)
+    _write_names(ax, x, y, names, curve=edge, all_of_them=False)
     return ax
 
 

@@ -1,12 +1,16 @@
-"""Trade-off of cost and explanation size: trees of one clustering that are not dominated."""
+"""Trade-off of cost, agreement and size: trees of one clustering that are not dominated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any, overload
 
 from pellucid.tree.threshold_tree import ThresholdTree
+
+_MEASURES = ("cost", "waes", "wad")
+"""Measures by which trees are compared."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,10 @@ class TradeOffPoint:
     wad : float
         Weighted average depth: mean depth of the leaf of a row.
     n_leaves : int
+    agreement : float
+        Share of the rows in the cluster that they have in the reference, by weight.
+    faithfulness : float or None
+        The `faithfulness` that gives the tree, of :meth:`pellucid.ExplainableKMeans.trade_off`.
     """
 
     penalty: float
@@ -39,21 +47,47 @@ class TradeOffPoint:
     waes: float
     wad: float
     n_leaves: int
+    agreement: float = nan
+    faithfulness: float | None = None
 
-    def dominates(self, other: TradeOffPoint) -> bool:
+    @property
+    def setting(self) -> str:
+        """The parameter that gives the tree, in words."""
+        if self.faithfulness is not None:
+            return f"faithfulness {self.faithfulness:.3g}"
+        return f"depth penalty {self.penalty:.3g}"
+
+    def losses(self, measures: Sequence[str] = _MEASURES) -> tuple[float, ...]:
+        """The measures, the less the better.
+
+        Parameters
+        ----------
+        measures : sequence of str, default=("cost", "waes", "wad")
+            Names of attributes; of "agreement", the negative.
+
+        Returns
+        -------
+        tuple of float
+            A number per measure.
+        """
+        return tuple((-1 if m == "agreement" else 1) * getattr(self, m) for m in measures)
+
+    def dominates(self, other: TradeOffPoint, measures: Sequence[str] = _MEASURES) -> bool:
         """Whether no measure of this tree is worse than the other's, and one is better.
 
         Parameters
         ----------
         other : TradeOffPoint
             The other tree.
+        measures : sequence of str, default=("cost", "waes", "wad")
+            What is compared; "agreement" is another one.
 
         Returns
         -------
         bool
             True if this tree is at least as good in all measures and better in one.
         """
-        ours, theirs = (self.cost, self.waes, self.wad), (other.cost, other.waes, other.wad)
+        ours, theirs = self.losses(measures), other.losses(measures)
         return ours != theirs and all(a <= b for a, b in zip(ours, theirs))
 
 
@@ -74,7 +108,7 @@ class TradeOff(Sequence[TradeOffPoint]):
     >>> from pellucid import ExShallow
     >>> path = ExShallow(5, random_state=0).path(load_iris().data)
     >>> print(path)
-      penalty  cost ratio   WAES    WAD  leaves
+    cost ratio  agreement   WAES    WAD  leaves  setting
     ...
     >>> min(path, key=lambda point: point.npc).tree
     ThresholdTree(n_leaves=5, max_depth=..., n_features=4)
@@ -96,11 +130,16 @@ class TradeOff(Sequence[TradeOffPoint]):
     def __len__(self) -> int:
         return len(self._points)
 
-    def undominated(self) -> TradeOff:
+    def undominated(self, measures: Sequence[str] = _MEASURES) -> TradeOff:
         """Only the points that no other point dominates.
 
-        A point dominates another if it is no worse in cost, WAES and WAD and better in one. Of
-        points that are equal in all three, the one with the least penalty is kept.
+        A point dominates another if it is no worse in any measure and better in one. Of points that
+        are equal in all, the first one is kept, which has the least WAES, WAD, cost and penalty.
+
+        Parameters
+        ----------
+        measures : sequence of str, default=("cost", "waes", "wad")
+            What is compared; "agreement" is another one.
 
         Returns
         -------
@@ -108,10 +147,10 @@ class TradeOff(Sequence[TradeOffPoint]):
             The trees that no other dominates.
         """
         kept: list[TradeOffPoint] = []
-        for point in self._points:  # sorted: a point comes after those that dominate it
-            measures = (point.cost, point.waes, point.wad)
-            is_duplicate = any((k.cost, k.waes, k.wad) == measures for k in kept)
-            if not is_duplicate and not any(k.dominates(point) for k in kept):
+        for point in self._points:
+            values = point.losses(measures)
+            is_first = all(k.losses(measures) != values for k in kept)
+            if is_first and not any(p.dominates(point, measures) for p in self._points):
                 kept.append(point)
         return TradeOff(kept, self.is_complete)
 
@@ -125,16 +164,22 @@ class TradeOff(Sequence[TradeOffPoint]):
         """
         import pandas as pd
 
-        columns = ("penalty", "cost", "npc", "waes", "wad", "n_leaves", "tree")
+        columns = (
+            *("penalty", "cost", "npc", "agreement", "waes", "wad", "n_leaves", "faithfulness"),
+            "tree",
+        )
         table = {name: [getattr(point, name) for point in self._points] for name in columns}
         table["lowest_penalty"] = [point.penalties[0] for point in self._points]
         table["highest_penalty"] = [point.penalties[1] for point in self._points]
         return pd.DataFrame(table)
 
     def __str__(self) -> str:
-        lines = [f"{'penalty':>9}  {'cost ratio':>10}  {'WAES':>5}  {'WAD':>5}  leaves"]
+        lines = [
+            f"{'cost ratio':>10}  {'agreement':>9}  {'WAES':>5}  {'WAD':>5}  {'leaves':>6}  setting"
+        ]
         lines += [
-            f"{p.penalty:>9.4g}  {p.npc:>10.3f}  {p.waes:>5.2f}  {p.wad:>5.2f}  {p.n_leaves:>6}"
+            f"{p.npc:>10.3f}  {p.agreement:>9.1%}  {p.waes:>5.2f}  {p.wad:>5.2f}  {p.n_leaves:>6}  "
+            f"{p.setting}"
             for p in self._points
         ]
         if not self.is_complete:

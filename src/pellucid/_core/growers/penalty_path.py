@@ -7,6 +7,8 @@ from itertools import pairwise
 from math import ceil, floor, inf, log, log10, sqrt
 from typing import Any
 
+import numpy as np
+
 from pellucid._core.criteria.induced_cost_path import CachedInducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.growing_tree import GrowthResult, grow_greedily
@@ -147,13 +149,15 @@ def _measure(
     problem: Problem, tree: ThresholdTree, growth: GrowthResult, reference: int
 ) -> dict[str, Any]:
     """Cost and size of a tree; trees are compared by them, so that the costs are integers."""
-    cost = problem.own_cost(tree.cluster[growth.leaf_of_rows])
+    cluster = tree.cluster[growth.leaf_of_rows]
+    cost, kept = problem.own_cost(cluster), np.flatnonzero(cluster == problem.labels)
     return {
         "cost": cost * problem.cost_unit,
         "npc": cost / reference if reference > 0 else (1.0 if cost == 0 else inf),
         "waes": mean_conditions(tree),
         "wad": mean_depth(tree),
         "n_leaves": tree.n_leaves,
+        "agreement": problem.weights.total_of(kept) / problem.weights.total,
     }
 
 

@@ -126,6 +126,11 @@ def test_the_gallery_has_examples_of_all_sections():
     }
 
 
+def test_the_gallery_has_every_plot():
+    text = (EXAMPLES / "start" / "plot_8_every_plot.py").read_text("utf-8")
+    assert set(re.findall(r"plotting\.(\w+)\(", text)) == set(pellucid.plotting.__all__)
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_examples_use_names_that_exist(script):
     assert script.stem.startswith("plot_")

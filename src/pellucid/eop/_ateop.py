@@ -134,6 +134,11 @@ class ATEOPClassifier(BaseEOP):
     ----------
     {attributes}
 
+    See Also
+    --------
+    EOPClassifier : Answers for all rows.
+    explain_clusters : Regions of the clusters of a clustering.
+
     References
     ----------
     Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University. Section

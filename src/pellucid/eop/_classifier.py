@@ -124,6 +124,12 @@ class EOPClassifier(BaseEOP):
         Cross-validated accuracy and number of inequalities for each ε and η that was tried, the
         chosen pair first.
 
+    See Also
+    --------
+    ATEOPClassifier : Answers only where the error is small.
+    explain_clusters : Regions of the clusters of a clustering.
+    plotting.plot_level : A level as a scatter plot.
+
     Notes
     -----
     The paper grows boxes around random rows. This implementation searches all boxes on a grid of

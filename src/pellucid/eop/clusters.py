@@ -185,6 +185,12 @@ def explain_clusters(
     ClusterRegions
         One :class:`ClusterDescription` per cluster; `model` is the fitted classifier.
 
+    See Also
+    --------
+    EOPClassifier : The learner, for any classes.
+    ExplainableKMeans : One tree for all clusters.
+    explain : All steps, for a table.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans

@@ -87,6 +87,12 @@ class Explanation(ExportMixin):
     formats_ : dict of str to ColumnFormat
     reading_ : dict or None
 
+    See Also
+    --------
+    explain_pipeline : The explanation of a tree behind a scaler, in original units.
+    from_json : Reads a model that `to_json` wrote.
+    from_sklearn : The explanation of a tree of scikit-learn.
+
     Notes
     -----
     A category that was not in the training data differs from all known ones, also if only its case

@@ -96,6 +96,11 @@ def stability(
         Counts and shares; prints as text. After Ctrl-C, those of the draws until then, with a
         `ConvergenceWarning`.
 
+    See Also
+    --------
+    metrics.reference_agreement : Agreement of a tree with its reference.
+    explain : Prints it with ``stability=True``.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -357,6 +357,12 @@ def explain(
     TableExplanation
         The rules, the decisions and the warnings.
 
+    See Also
+    --------
+    ExplainableKMeans : The estimator, for numbers that are ready.
+    explain_clusters : Regions of given clusters.
+    stability : Whether the tree returns on other rows.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

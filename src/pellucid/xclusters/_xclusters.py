@@ -219,6 +219,12 @@ class XClusters(ExplainedClusters):
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of X in `fit`, or of `explanation` if that was given.
 
+    See Also
+    --------
+    KMedoids : Clusters by any distance, without an explanation.
+    ExplainableKMeans : A tree for a given clustering.
+    plotting.plot_trends : The series of each cluster beside its rules.
+
     Notes
     -----
     Each pair is evaluated once. Branch and bound assumes that D decreases with k and increases

@@ -20,8 +20,8 @@ ERRORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 DATA = (2, 5, 8)
 """Numbers of the generated sets: an easy one, one in the middle, a hard one."""
 
-CONFIDENCES = {"default": {}, "0.95": {"confidence": 0.95}}
-"""The default, which bears the claim, and beside it regions that must bear out ε with more
+CONFIDENCES = {"default": {}, "0.9": {"confidence": 0.9}}
+"""The default, which bears the claim, and beside it regions that must bear out ε with less
 confidence."""
 
 

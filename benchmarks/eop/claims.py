@@ -151,9 +151,12 @@ def _on_real(rows) -> list[Claim]:
 
 
 def _on_ateop(rows) -> list[Claim]:
-    """The default bears the claim; a greater confidence stands beside it."""
-    text = "ATEOP is right on at least 1 − ε of the test rows that it answers (figure 9)"
-    titles = {"default": text, "0.95": f"{text}, with confidence=0.95"}
+    """The default bears the claim; a lower confidence stands beside it."""
+    text = (
+        "in 95 % of the runs that answer, ATEOP is right on at least 1 − ε of the test rows "
+        "that it answers (figure 9)"
+    )
+    titles = {"default": text, "0.9": f"{text}, with confidence=0.9"}
     claims = []
     for name, title in titles.items():
         chosen = [row for row in rows if row["confidence"] == name]
@@ -167,7 +170,9 @@ def _on_ateop(rows) -> list[Claim]:
             f"answer), at worst {100 * np.nanmin(surplus):+.1f} points; "
             f"{far} missed by more than two standard errors of the test"
         )
-        claims.append(Claim(title, found, all(kept)))
+        n_answering = sum(not np.isnan(value) for value in surplus)
+        n_missed = len(kept) - sum(kept)
+        claims.append(Claim(title, found, n_missed <= 0.05 * n_answering))
         claims.append(_on_further_rows(chosen))
     return claims
 

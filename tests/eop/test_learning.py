@@ -354,7 +354,7 @@ def test_no_region_warns():
 @pytest.mark.parametrize(
     ("n", "max_error", "text"),
     [
-        (40, 0.05, "45 held-out rows in a level, but there are 20"),
+        (40, 0.05, "90 held-out rows in a level, but there are 20"),
         (600, 0.0, "no number of rows can confirm an error of 0: set confidence=0"),
     ],
 )

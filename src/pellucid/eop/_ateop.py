@@ -112,11 +112,11 @@ class ATEOPClassifier(BaseEOP):
         Maximum error rate inside the regions of a level (ε).
     min_support : float, default=0.03
         Minimum fraction of the held-out rows that a level must cover (α).
-    confidence : float, default=0.9
+    confidence : float, default=0.99
         Confidence level of the one-sided Clopper-Pearson bound on each level's error. 0 uses the
         raw hold-out error, which is optimistic because the best of many regions is chosen. The
         bound does not correct for this selection. It requires enough rows: with
-        ``confidence=0.9`` and ``max_error=0.05``, a level without errors needs 45 held-out rows.
+        ``confidence=0.99`` and ``max_error=0.05``, a level without errors needs 90 held-out rows.
     {common}
     n_candidates : int or None, default=20
         Number of projections in which regions are searched (None: all). They are taken in turn
@@ -154,9 +154,9 @@ class ATEOPClassifier(BaseEOP):
     >>> model = ATEOPClassifier(max_error=0.05, random_state=0).fit(X, y)
     >>> answered = ~model.abstained(X_test)
     >>> print(f"coverage: {answered.mean():.2f}")
-    coverage: 0.78
+    coverage: 0.66
     >>> print(f"accuracy: {model.score(X_test[answered], y_test[answered]):.3f}")
-    accuracy: 0.982
+    accuracy: 0.989
     """
 
     _parameter_constraints: dict[Any, Any] = {
@@ -174,7 +174,7 @@ class ATEOPClassifier(BaseEOP):
         regions: RegionShape | type[Finder] = "box",
         max_error: float = 0.1,
         min_support: float = 0.03,
-        confidence: float = 0.9,
+        confidence: float = 0.99,
         max_dim: int = 2,
         projections: int | Literal["all"] = "all",
         n_candidates: int | None = 20,

@@ -127,6 +127,15 @@ def test_weights_are_copies_of_rows():
     assert model.inertia_ == pytest.approx(copies.inertia_)
 
 
+def test_faithfulness_is_relative_to_the_cost_in_the_space():
+    """Neither the unit of the columns nor that of the space changes the tree."""
+    labels, expected = KMEANS.labels_, fitted(effort="balanced", faithfulness=0.3)
+    for of_columns, of_space in [(2.0**10, 1.0), (1.0, 2.0**10)]:
+        model = ExplainableKMeans(faithfulness=0.3).fit(of_columns * X, labels, space=of_space * Z)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert model.mistakes_ == expected.mistakes_
+
+
 def test_noise_does_not_count():
     labels = np.where(np.arange(len(X)) % 7 == 0, -1, KMEANS.labels_)
     model = ExplainableKMeans(effort="fast").fit(X, labels, space=Z)

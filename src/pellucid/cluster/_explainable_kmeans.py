@@ -63,6 +63,12 @@ TRADE_OFF_FAITHFULNESS = 0.0, 0.1, 0.3, 1.0, 3.0
 LESS_FAITHFULNESS = 0.1, 0.0
 """Values that are tried in turn, in another space, while the tree costs more than simple ones."""
 
+MAX_LOST_PER_COST = 10.0
+"""Share of the rows that a lower value may move, relative to the share of the cost that it saves.
+
+A point of agreement for a tenth of a percent of the cost, which no default should trade.
+"""
+
 COST_TIE = 1e-9
 """Part by which costs must differ to count as different."""
 
@@ -119,8 +125,9 @@ class ExplainableKMeans(SpaceTree):
         What a row outside of its reference cluster costs, relative to the mean cost of a row in the
         reference. 0: only the cost counts. ``"auto"``: 0.3, and if the tree keeps at least 1 % of
         the rows less than that of IMM, ExGreedy or ExShallow, 2. In a `space` it is lowered to 0.1
-        or 0 if the tree costs more there than that of SpEx, CART or a regression tree. It has no
-        effect on ``fit(X, labels)`` without a space.
+        or 0 if the tree costs more there than that of SpEx, CART or a regression tree, unless this
+        moves more than a tenth of the rows per percent of the cost. It has no effect on
+        ``fit(X, labels)`` without a space.
     effort : {"fast", "balanced", "best"}, default="balanced"
         How many trees to try.
     stability : bool, default=False
@@ -291,10 +298,18 @@ class ExplainableKMeans(SpaceTree):
             return growth_of(best.tree, best.leaf)
         best = min(found, key=rank)
         if problem.has_space and isinstance(self.faithfulness, str):
-            least = self._least_simple_cost(problem)
+            least, whole = self._least_simple_cost(problem), _reference_cost(problem)
             for value in LESS_FAITHFULNESS:
-                if cost_at_means(best, problem) > least:
-                    best = min(self._search(problem, value), key=rank)
+                if cost_at_means(best, problem) <= least:
+                    break
+                given = self.faithfulness_
+                other = min(self._search(problem, value), key=rank)
+                saved = cost_at_means(best, problem) - cost_at_means(other, problem)
+                lost = agreement(best, problem) - agreement(other, problem)
+                if lost * whole <= MAX_LOST_PER_COST * saved:
+                    best = other
+                else:
+                    self.faithfulness_ = given
         return growth_of(best.tree, best.leaf)
 
     def _least_simple_cost(self, problem: Problem) -> float:
@@ -643,5 +658,6 @@ def _reference_cost(problem: Problem) -> float:
     from pellucid._core.data.moments import means_and_costs
 
     labels, weight = problem.labels.astype(np.intp), problem.weights.values
-    costs = means_and_costs(problem.X, labels, labels, weight, problem.centers, problem.pool)
+    space, centers = problem.space, problem.space_centers
+    costs = means_and_costs(space.X, labels, labels, weight, centers, problem.pool)
     return costs[0][1]

@@ -75,10 +75,12 @@ html_theme_options = {
     "logo": {"text": f"Pellucid {release}"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 9,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
 }
-html_sidebars = {name: [] for name in ("index", "start", "choosing", "papers", "faq")}
+html_sidebars = {
+    name: [] for name in ("index", "start", "how_it_works", "choosing", "papers", "faq")
+}

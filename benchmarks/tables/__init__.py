@@ -3,6 +3,9 @@
 Every table is explained with the defaults and five random seeds. Where a table has known groups,
 their column is excluded, and the clusters are compared with them. Stray values are put into every
 numeric column to check that no column is lost because of them.
+
+Defects are planted into the tables (`planted`): copies, sentinels, totals, dates, results and
+others must not change the clusters, and no rule may use them.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from benchmarks.page import Section, Sheet
 from benchmarks.settings import Refused, Settings
 from benchmarks.store import Row, Store, group, mean, read_rows
 from benchmarks.tables.collection import RealTable, missing_packages, real_tables
+from benchmarks.tables.planted import DESIGNS, base_of, measured
 
 FILE = "tables.csv"
+PLANTED_FILE = "tables_planted.csv"
 BEFORE = "tables_before.csv"
 """The same measures of the version before the defaults were changed (0.1, commit 3d068ef)."""
 
@@ -43,6 +48,10 @@ MEASURES = (
     "silhouette",
     "ari",
 )
+PLANTED_MEASURES = ("design", "k", "k_planted", "ari", "rules", "apart")
+SAME = 0.95
+"""Adjusted Rand index from which on two clusterings are the same."""
+
 MAX_LOST = 0.01
 """Share of the rows by which the tree may keep fewer than those of other methods."""
 
@@ -66,6 +75,22 @@ def measure(settings: Settings) -> None:
         for seed in seeds
     ]
     jobs.work_through("tables", todo, fresh=settings.fresh)
+    store = Store(settings.output / PLANTED_FILE, ("table",), PLANTED_MEASURES)
+    todo = [Job(store, {"table": name}, lambda t=tables[name]: defects(t)) for name in names]
+    jobs.work_through("planted defects", todo, fresh=settings.fresh)
+
+
+def defects(table: RealTable) -> list[dict[str, Any]]:
+    """How each planted defect changes the answer for a table; one empty row if it takes none."""
+    from pellucid.tables.reading import read_source
+
+    with tempfile.TemporaryDirectory() as folder:
+        source = read_source(table.write(Path(folder)))
+    base = base_of(source.table, table.excluded)
+    if base is None:
+        return [{}]
+    answers = {design: measured(*base, design) for design in DESIGNS}
+    return [{"design": name, **answer} for name, answer in answers.items() if answer is not None]
 
 
 def first_answer(table: RealTable, seed: int) -> dict[str, Any]:
@@ -181,7 +206,33 @@ def sections(settings: Settings) -> list[Section]:
         "the version before the defaults were changed."
     )
     table = Sheet("First answer on real tables, with the defaults", headings, lines, note)
-    return [Section("Real tables", "", [_summary(rows, before), table])]
+    planted = read_rows(settings.output / PLANTED_FILE)
+    sheets = [_planted(planted)] if planted else []
+    return [Section("Real tables", "", [_summary(rows, before), *sheets, table])]
+
+
+def _planted(rows: list[Row]) -> Sheet:
+    """One line per design, and one for all."""
+    known = [row for row in rows if row["design"]]
+    lines = []
+    for name, found in [*group(known, "design").items(), (("all",), known)]:
+        same = sum(float(row["ari"]) >= SAME for row in found)
+        apart = sum(row["apart"] == "1" for row in found)
+        lines.append(
+            [
+                name[0],
+                str(len(found)),
+                f"{same / len(found):.1%}",
+                str(sum(int(row["rules"]) for row in found)),
+                f"{apart / len(found):.1%}",
+            ]
+        )
+    headings = ["planted", "tables", "same clusters", "columns in rules", "added rows set apart"]
+    note = (
+        f"Same clusters: an adjusted Rand index of at least {SAME} between the clusters with and "
+        "without the defect, in the rows of the table."
+    )
+    return Sheet("Planted defects", headings, lines, note)
 
 
 def _line(name: str, found: list[Row], before: list[Row]) -> list[str]:

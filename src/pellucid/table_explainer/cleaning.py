@@ -35,37 +35,46 @@ def find_sentinels(column: pl.Series) -> list[float]:
     values, counts = np.unique(numbers.to_numpy(), return_counts=True)
     is_date = column.dtype.is_temporal()
     found: list[float] = []
-    while len(values) - len(found) > tuning.FEWEST_VALUES and len(found) < tuning.MOST_SENTINELS:
+    for _ in range(tuning.MOST_SENTINELS):
         kept = ~np.isin(values, found)
-        end = _sentinel_end(values[kept], counts[kept], is_date=is_date)
-        if end is None:
-            return found
-        found.append(float(values[kept][end]))
+        more = _sentinels_at_ends(values[kept], counts[kept], is_date=is_date)
+        if not more:
+            break
+        found += more
     return found
 
 
-def _sentinel_end(values: np.ndarray, counts: np.ndarray, *, is_date: bool) -> int | None:
-    """0 or -1 if the smallest or the largest of some different values is a sentinel."""
-    for end, rest in ((0, slice(1, None)), (-1, slice(None, -1))):
-        value, others = float(values[end]), values[rest]
-        if counts[end] < 2:
-            continue
-        gap = abs(value - float(others[0 if end == 0 else -1]))
-        width = float(others[-1] - others[0])
-        if is_date:
-            if value in _DATES and gap > width:
+def _sentinels_at_ends(values: np.ndarray, counts: np.ndarray, *, is_date: bool) -> list[float]:
+    """The smallest or the largest values, such as 98 and 99, that are sentinels."""
+    for sign in (1, -1):
+        ends, others, n = values[::sign], values, counts
+        for size in range(1, tuning.MOST_SENTINELS + 1):
+            others, n = (others[1:], n[1:]) if sign == 1 else (others[:-1], n[:-1])
+            end = ends[:size].tolist()
+            if len(others) < tuning.FEWEST_VALUES or counts[::sign][size - 1] < 2:
+                break
+            gap = abs(end[-1] - float(others[0 if sign == 1 else -1]))
+            width = float(others[-1] - others[0])
+            if is_date:
+                is_found = size == 1 and end[0] in _DATES and gap > width
+            elif size == 1:
+                is_found = _is_sentinel(end[0], int(counts[::sign][0]), gap, width, others, n)
+            else:
+                is_found = all(map(_is_typical, end)) and gap > width
+            if is_found:
                 return end
-        elif _is_sentinel(value, int(counts[end]), gap, width, others, counts[rest]):
-            return end
-    return None
+    return []
+
+
+def _is_typical(value: float) -> bool:
+    return _TYPICAL.fullmatch(f"{value:.10g}") is not None
 
 
 def _is_sentinel(
     value: float, count: int, gap: float, width: float, others: np.ndarray, counts: np.ndarray
 ) -> bool:
     n_rows = count + int(counts.sum())
-    is_typical = _TYPICAL.fullmatch(f"{value:.10g}") is not None
-    if is_typical and (gap > width or (value <= -99 and others[0] >= 0)):
+    if _is_typical(value) and (gap > width or (value <= -99 and others[0] >= 0)):
         return True
     if value in (0, -1) and others[0] > 0:
         mean = float(np.average(others, weights=counts))

@@ -72,9 +72,10 @@ def _functions(data: dict[str, np.ndarray], dates: set[str], first: set[str]) ->
             for i in kept if name not in first else ():
                 if _is_copy(linear[i, j], ranks[i, j], names[i] in dates, is_exact=is_exact):
                     x, y = data[names[i]], data[name]
-                    if is_exact and not _is_function(x, y):
+                    if not _is_function(x, y):
                         continue
-                    if abs(linear[i, j]) < tuning.LINEAR_COPY and _are_trends(x, y):
+                    is_named = _is_transformed(name, lower) or linear[i, j] >= tuning.LINEAR_COPY
+                    if not is_named and _are_trends(x, y):
                         continue
                     found[name] = _relation(names[i], x, y, linear[i, j])
                     near += [] if is_exact else [name]
@@ -98,10 +99,10 @@ def _is_copy(linear: float, ranks: float, is_date: bool, *, is_exact: bool) -> b
     linear, ranks = abs(linear), abs(ranks)
     if is_date:
         return linear > tuning.SAME_AS_DATE
-    if is_exact:
-        return max(linear, ranks) >= tuning.EXACT_COPY
-    is_linear = linear >= tuning.LINEAR_COPY and ranks >= tuning.LINEAR_COPY_RANKS
-    return is_linear or ranks >= tuning.MONOTONE_COPY
+    # Clusters that are far apart, and single large numbers, have correlations of almost 1, too.
+    least = tuning.EXACT_COPY if is_exact else tuning.LINEAR_COPY
+    is_linear = linear >= least and ranks >= tuning.LINEAR_COPY_RANKS
+    return is_linear or ranks >= (tuning.EXACT_COPY if is_exact else tuning.MONOTONE_COPY)
 
 
 def _is_function(x: np.ndarray, y: np.ndarray) -> bool:
@@ -116,7 +117,7 @@ def _is_function(x: np.ndarray, y: np.ndarray) -> bool:
     if len(x) < 2 or x.std() == 0 or y.std() == 0:
         return False
     correlations = (_correlations([x, y]), _correlations([rankdata(x), rankdata(y)]))
-    return max(abs(float(each[0, 1])) for each in correlations) >= tuning.LINEAR_COPY
+    return max(abs(float(each[0, 1])) for each in correlations) >= tuning.LINEAR_COPY_RANKS
 
 
 def _are_trends(x: np.ndarray, y: np.ndarray) -> bool:

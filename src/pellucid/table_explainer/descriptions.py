@@ -330,14 +330,14 @@ def _negated(name: Indicator) -> str:
 
 
 def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
-    """For each column of the parameter `profile`, one text per cluster.
+    """For each column that is described but not clustered, one text per cluster.
 
     A number is described by its mean, a category by the most frequent value and its share.
     """
     prepared = fitted.prepared
     if not prepared.roles.profile:
         return {}
-    labels = fitted.model.labels_
+    labels = fitted.rule_labels
     clusters = fitted.model.cluster_names_.tolist()
     described = {}
     for name in prepared.roles.profile:

@@ -90,6 +90,12 @@ class FittedTable:
         return number[self.model.tree_.apply(self.prepared.Z)]
 
     @property
+    def rule_labels(self) -> np.ndarray:
+        """Cluster of each row of `prepared` by the rules."""
+        tree = self.model.tree_
+        return self.model.cluster_names_[tree.cluster[tree.apply(self.prepared.Z)]]
+
+    @property
     def cost_ratio(self) -> float:
         """Cost of the tree's clusters divided by the cost of the clustering."""
         if self.model.reference_inertia_ == 0:

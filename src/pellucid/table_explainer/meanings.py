@@ -126,9 +126,23 @@ _THINGS = (
 _JOINED_ID = re.compile(rf"(?:{_THINGS})(?:ids?|no|nr|num|key|code)")
 _ID_WORDS = {"id", "ids", "key", "uuid", "guid", "pk", "ssn", "sku", "iban", "isbn", "serial"}
 
-NO_ID = re.compile(
-    r"(?:pa|sol|flu|ac|liqu|vo|val|b|m|rap|hum|lip|dro|gr|hybr|thyr|ster|a|cov|k|r|sk|l|sa|h|v|n)id$"
-)
+NO_ID = {
+    *("paid", "unpaid", "prepaid", "solid", "fluid", "acid", "liquid", "void", "valid", "invalid"),
+    *("bid", "mid", "rapid", "humid", "lipid", "android", "grid", "hybrid", "thyroid", "steroid"),
+    *(
+        "asteroid",
+        "aid",
+        "covid",
+        "kid",
+        "lid",
+        "said",
+        "raid",
+        "arid",
+        "ovoid",
+        "typhoid",
+        "vivid",
+    ),
+}
 """Words that end with "id" and are no ID: paid, solid, humid."""
 
 

@@ -315,7 +315,8 @@ def _numeric_role(column: pl.Series) -> str:
 
 def _is_joined_id(column: pl.Series) -> bool:
     """Whether a name of one word ends with "id" and almost every value is different."""
-    if not re.search(r"[a-z]{3}id$", column.name.lower()) or NO_ID.search(column.name.lower()):
+    last = words_of(column.name)[-1:]
+    if not last or len(last[0]) < 5 or not last[0].endswith("id") or last[0] in NO_ID:
         return False
     return column.n_unique() > tuning.ALMOST_ALL * len(column)
 

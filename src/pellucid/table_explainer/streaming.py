@@ -25,6 +25,7 @@ from pellucid._utils.texts import Message
 from pellucid.scale.scan import scan
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions, match_names, needs_memory, one_name
+from pellucid.table_explainer.cleaning import with_replacements
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.fitting import (
@@ -100,11 +101,13 @@ class _Batches:
         """Columns of the encoding in the units of the table, and labels."""
         prepared, label = self.prepared, self.prepared.label_column
         roles, encoding = prepared.roles, prepared.encoding
+        replaced = prepared.source.options.replaced or {}
         wanted = [*roles.used, *([] if label is None else [label])]
         n_rows = n_gaps = 0
         for batch in self.table.batches(wanted, tuning.BATCH_ROWS):
             # Not by expressions: polars reads names such as "*" in them as patterns.
             numbers = batch.select([batch[name].cast(pl.Float64) for name in roles.numbers])
+            numbers = with_replacements(numbers, replaced)
             numbers = numbers.with_columns(pl.when(pl.all().is_finite()).then(pl.all()))
             is_complete = self._complete(numbers, n_rows)
             numbers = numbers.with_columns(

@@ -52,6 +52,12 @@ def test_the_command_measures_and_summarizes(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "tables with the same k for all seeds" in printed
     assert "1 of 1" in printed
+    planted = {row["design"]: row for row in read_rows(tmp_path / tables.PLANTED_FILE)}
+    assert planted.keys() == tables.DESIGNS.keys() - {"spellings"}
+    assert all(row["rules"] == "0" for row in planted.values())
+    assert planted["totals"]["apart"] == planted["outliers"]["apart"] == "1"
+    assert planted["copies"]["ari"] == "1"
+    assert "Planted defects" in printed
 
 
 def test_missing_packages_are_named(monkeypatch, capsys):

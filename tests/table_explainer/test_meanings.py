@@ -174,6 +174,19 @@ def test_columns_that_are_the_clusters_are_described():
     assert "x14 =" in str(pellucid.explain(table, k=3, include="x14", verbose=False).rules)
 
 
+def test_events_are_to_be_aggregated():
+    days = [date(2020, 1, 1) + timedelta(days=i) for i in range(N)]
+    table = pl.DataFrame({"customer_id": whole(1, 40), "date": days})
+    query = r'SELECT "customer_id", COUNT\(\*\), MAX\("date"\) FROM table GROUP BY "customer_id"'
+    with pytest.raises(InputError, match=f"make one row per customer_id first, such as {query}"):
+        pellucid.explain(table, verbose=False)
+    table = table.with_columns(amount=RANDOM.exponential(size=N))
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
+    assert any(
+        "events of customer_id" in text and 'SUM("amount")' in text for text in found.decisions
+    )
+
+
 def test_a_table_of_dates_only_says_so():
     table = pl.DataFrame({"date": [date(2020, 1, 1) + timedelta(days=i) for i in range(N)]})
     with pytest.raises(InputError, match=r"no column to cluster by: date \(a date\)"):

@@ -561,6 +561,8 @@ export const germanInPython: PythonTexts = {
     sentinel: "{value} in {column} ({n:Zeile|Zeilen}, weit von allen anderen Werten)",
     spellings: "Schreibweisen zusammengefasst: {values:;} ({option} trennt sie)",
     spelling: "{others} als {category} in {column}",
+    events:
+      "die Zeilen sehen wie Ereignisse von {column} aus: Um {column} zu clustern, eine Tabelle mit je einer Zeile bilden, etwa {query}",
     isClusters: "die Werte allein sind die Cluster",
     cells:
       "{columns}: nur {n} verschiedene Kombinationen von Werten, die Cluster zählen sie bloß auf, unabhängig vom Silhouettenwert",

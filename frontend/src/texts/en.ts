@@ -580,6 +580,8 @@ export const englishInPython = {
     sentinel: "{value} in {column} ({n:row|rows}, far from all other values)",
     spellings: "merged spellings: {values:;} ({option} to keep them apart)",
     spelling: "{others} as {category} in {column}",
+    events:
+      "the rows look like events of {column}: to cluster by {column}, make a table with one row for each, such as {query}",
     isClusters: "its values alone are the clusters",
     cells:
       "{columns}: only {n} different combinations of values, so the clusters merely list them, whatever the silhouette score",

@@ -175,8 +175,27 @@ def _no_column(table: pl.DataFrame, chosen: ColumnRoles) -> InputError:
     hint = f"choose columns with {option('include')}, or text columns with {option('categorical')}"
     if set(chosen.ignored.values()) == {"constant"}:
         hint = "every column has only one value"
+    if (query := _query_of_events(table, chosen)) is not None:
+        hint = f"the rows are events: make one row per {query[0]} first, such as {query[1]}"
     why = "; ".join(reasons_of(table, chosen))
     return InputError(f"there is no column to cluster by: {why}", hint=hint)
+
+
+def _query_of_events(table: pl.DataFrame, chosen: ColumnRoles) -> tuple[str, str] | None:
+    """The ID of which the rows are events, if they are, and a query with one row per ID.
+
+    Rows are events if they have a date, and an ID that repeats in most of them.
+    """
+    dates = [name for name, why in chosen.described.items() if why == _REASONS["date"]]
+    for name, reason in (*chosen.ignored.items(), *chosen.described.items()):
+        is_id = reason in ("identifier", _REASONS["kind"]) and is_named_identifier(name)
+        if not is_id or not dates or 2 * table[name].n_unique() > table.height:
+            continue
+        numbers = [n for n in chosen.numbers if table[n].dtype.is_numeric()][:3]
+        parts = [f'SUM("{number}")' for number in numbers]
+        parts = [f'"{name}"', "COUNT(*)", *parts, f'MAX("{dates[0]}")']
+        return name, f'SELECT {", ".join(parts)} FROM table GROUP BY "{name}"'
+    return None
 
 
 def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
@@ -392,6 +411,8 @@ def report_roles(table: pl.DataFrame, chosen: ColumnRoles) -> None:
     if chosen.described:
         n, parts = len(chosen.described), _grouped(chosen.described)
         notice(Message("described", parts=parts, n=n, option=option("include")))
+    if (query := _query_of_events(table, chosen)) is not None:
+        notice(Message("events", column=query[0], query=query[1]))
     if guessed := [name for name in chosen.categories if name not in chosen.forced]:
         notice(Message("categories", columns=guessed, option=option("exclude")))
     dates = [name for name in chosen.numbers if chosen.formats[name].is_date]

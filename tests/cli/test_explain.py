@@ -376,7 +376,9 @@ def test_missing_values_are_dropped_filled_in_or_refused(tmp_path):
     # By default, a column with many gaps is ignored rather than many rows.
     ignored = explain(tmp_path / "data.csv", "-k", 2)
     assert ignored.stdout.startswith("2 clusters of 5 rows")
-    assert "ignored b: 40% of its values are missing (--missing median to use" in ignored.stderr
+    assert (
+        "ignored: b (40% of its values are missing); use it with --missing median" in ignored.stderr
+    )
     assert_fails(
         explain(tmp_path / "data.csv", "-k", 2, "--missing", "error", "--quiet"),
         "error: 2 values missing (b 2); the first in row 3, column 'b'",

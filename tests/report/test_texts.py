@@ -83,7 +83,7 @@ def test_messages_are_written_again_in_another_language():
         german = pickle.loads(pickle.dumps(message)).translated()
         assert say("score", k=3, score=0.256) == "3: 0,26"
     assert german.startswith("1.234 von 1 Zeile mit fehlenden Zahlen weggelassen (a 1.200); ")
-    assert say("ignoredGaps", column="a", share=0.351, option="x").startswith("ignored a: 35% of")
+    assert say("isGaps", share=0.351).startswith("35% of")
 
 
 def payload_of(text):

@@ -100,8 +100,8 @@ def test_the_decisions_are_printed_unless_verbose_is_off(capsys):
     assert printed.err.splitlines() == found.decisions + [f"warning: {w}" for w in found.warnings]
     assert found.decisions[:3] == [
         "kept as text, because the digits are codes: zip",
-        "ignored customer_id, zip: looks like an ID (columns= to use them)",
-        "ignored country: only one value",
+        "ignored: customer_id, zip (looks like an ID); country (only one value); use them with "
+        "include=",
     ]
     again = pellucid.explain(customers(), verbose=False)
     assert capsys.readouterr().err == ""
@@ -251,6 +251,6 @@ def test_the_report_has_decisions_and_warnings(tmp_path):
     found = pellucid.explain(table, verbose=False)
     page = found.report(tmp_path / "report.html", title="My table").read_text()
     assert "My table" in page
-    assert "ignored id: looks like an ID" in page
+    assert "ignored: id (looks like an ID)" in page
     assert found.warnings
     assert "the clusters overlap" in page

@@ -172,8 +172,11 @@ def _rows_of_small_clusters(clustering: Clustering, options: ExplainOptions) -> 
     return np.concatenate(found)
 
 
-def columns_of_clusters(clustering: Clustering) -> dict[str, Message]:
-    """Columns of few values that alone give the clusters: results, or the clusters of others."""
+def columns_of_clusters(clustering: Clustering, *others: np.ndarray) -> dict[str, Message]:
+    """Columns of few values that alone give the clusters: results, or the clusters of others.
+
+    `others` are further clusterings of the same rows, such as that of a tree.
+    """
     prepared = clustering.prepared
     roles = prepared.roles
     found: dict[str, Message] = {}
@@ -183,7 +186,8 @@ def columns_of_clusters(clustering: Clustering) -> dict[str, Message]:
         values = prepared.table[name].rank("dense").fill_null(0).to_numpy()
         if name in roles.requested or len(np.unique(values)) != clustering.n_clusters:
             continue
-        if adjusted_rand_score(values, clustering.labels) >= tuning.SAME_AS_CLUSTERS:
+        scores = [adjusted_rand_score(values, each) for each in (clustering.labels, *others)]
+        if max(scores) >= tuning.SAME_AS_CLUSTERS:
             found[name] = Message("isClusters")
     left = [name for name in roles.numbers if name not in found]
     return found if left else {}

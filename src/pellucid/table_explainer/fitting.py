@@ -144,7 +144,7 @@ def choose_clusters(prepared: PreparedTable, options: ExplainOptions) -> FittedT
     stays if this does not help.
     """
     first = found = _fit_improved(cluster_rows(prepared, options), options)
-    if described := columns_of_clusters(first.clustering):
+    if described := columns_of_clusters(first.clustering, first.rule_labels):
         prepared = first.prepared.again(options, [], described)
         first = found = _fit_improved(cluster_rows(prepared, options), options)
     if options.outliers != "auto" or options.number is not None:

@@ -69,6 +69,12 @@ def notices_held() -> Iterator[list[str]]:
         _listeners.reset(token)
 
 
+def report_held(lines: list[str]) -> None:
+    """Report notices that were held."""
+    for line in lines:
+        notice(line)
+
+
 @contextmanager
 def command_line() -> Iterator[None]:
     """Write options as on the command line."""

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
-from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.notices import InputError, notice, option, report_held
 from pellucid._utils.texts import Message, count
 from pellucid.reference.kmedians import cluster_by_medians
 from pellucid.table_explainer import tuning
@@ -69,8 +69,7 @@ class Clustering:
 
     def report(self) -> None:
         """Report the decisions about the table and the number of clusters."""
-        for line in self.prepared.notices:
-            notice(line)
+        report_held(self.prepared.notices)
         self.report_number()
 
     def report_number(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import InputError, notice, notices_held, option
+from pellucid._utils.notices import InputError, notice, notices_held, option, report_held
 from pellucid._utils.numeric_domain import MAX_VALUE, MIN_SPREAD
 from pellucid._utils.texts import Message, count
 from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatement
@@ -154,8 +154,7 @@ class PreparedTable:
 def prepare(source: TableSource, options: ExplainOptions | None = None) -> PreparedTable:
     """Prepare a table and report every decision in one line; see `prepare_table`."""
     prepared = prepare_table(source, options)
-    for line in prepared.notices:
-        notice(line)
+    report_held(prepared.notices)
     return prepared
 
 
@@ -237,8 +236,7 @@ def _prepared(
     replaced = {n: pairs for n, pairs in replaced.items() if n in (*roles.used, *roles.profile)}
     _report_replaced(given, source.table, replaced, roles)
     report_roles(given, roles)
-    for line in lines:
-        notice(line)
+    report_held(lines)
     keep &= complete
     rows = np.flatnonzero(keep.to_numpy())
     if len(rows) == 0:

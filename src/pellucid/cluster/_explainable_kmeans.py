@@ -132,7 +132,7 @@ class ExplainableKMeans(SpaceTree):
         How many trees to try.
     stability : bool, default=False
         Whether to prefer, of all trees whose sum is at most 1 % above the least, the one whose
-        clusters return for most rows on 20 draws of the rows. A draw takes each row as often as a
+        clusters return for most rows on 50 draws of the rows. A draw takes each row as often as a
         Poisson distribution of mean 1 says, like a bootstrap; on each, a tree is found as with
         ``effort="fast"``. Needs rows in memory; no effect on ``fit(X, labels)``.
     {common}
@@ -445,11 +445,13 @@ class ExplainableKMeans(SpaceTree):
         if not self._has_labels:
             return "Use more leaves (n_leaves), a larger faithfulness, or fewer clusters"
         bound = getattr(self, "disagreement_lower_bound_", 0)
+        if not bound > 0:
+            return _MORE_LEAVES
         most = 100 * (1 - bound / self.tree_.weighted_n_node_samples[0])
-        proven = (
+        return (
             f"No tree of this size gives more than {most:.1f}% of the rows their label (proven). "
+            + _MORE_LEAVES
         )
-        return proven * (bound > 0) + _MORE_LEAVES
 
     def held_out_agreement(self, X: Any, labels: Any, cv: int = 5) -> float:
         """Share of the rows whose label is given by the tree of other rows, by cross-validation.

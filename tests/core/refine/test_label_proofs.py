@@ -92,6 +92,16 @@ def test_certificate(parameters, is_proven):
     assert model.cluster_agreement_.tolist() == own
 
 
+@pytest.mark.parametrize("unit", [1, 0.3])
+def test_warning_of_labels_that_no_tree_follows(unit):
+    X = np.arange(60.0)[:, None]
+    labels, weight = np.arange(60) % 4, np.full(60, unit)
+    with pytest.warns(UserWarning, match=r"more than 2\d\.\d% of the rows their label \(proven\)"):
+        model = ExplainableKMeans(max_depth=1).fit(X, labels, sample_weight=weight)
+    share = 1 - model.disagreement_lower_bound_ / weight.sum()
+    assert share == pytest.approx((model.predict(X) == labels).mean())
+
+
 def test_held_out_agreement():
     X, labels = load_iris(return_X_y=True)
     assert 0.9 < ExplainableKMeans(effort="fast").held_out_agreement(X, labels) < 0.98

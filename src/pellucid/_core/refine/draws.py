@@ -17,7 +17,7 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.refine.local_search_data import row_hashes, take_rows
 from pellucid._utils.arrays import mixed
 
-N_DRAWS = 20
+N_DRAWS = 50
 """Draws on which trees are grown again."""
 
 MAX_LOSS = 0.01

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._core.batches.batch import ALL, PASSIVE
 from pellucid._utils.compilation import compiled, inner
 
 _INFINITE = 2**62
@@ -23,28 +22,6 @@ def route_node(node, left, right, values, threshold, out):
     for i in range(len(out)):
         child = left if values[i] <= threshold else right
         out[i] = child if out[i] == node else out[i]
-
-
-@compiled
-def find_neighbours(leaf, labels, members, request_of_leaf, columns, feature, threshold, out):
-    """out[r] = minus the largest value up to threshold[r], and the least above it, in a leaf.
-
-    request_of_leaf[leaf] is the request of a leaf. Only rows that count are used: `members` is
-    (kind, leaf_of_center), where the kind is one of ALL, ACTIVE and PASSIVE. The last line of
-    `out` is for rows of no request.
-    """
-    kind, leaf_of_center = members
-    takes_all, takes_passive = np.uint64(kind == ALL), np.uint64(kind == PASSIVE)
-    one, unused = np.uint64(1), np.uint64(len(out) - 1)
-    for i in range(np.uint64(len(leaf))):
-        is_own = np.uint64(leaf_of_center[np.uint64(labels[i])] == leaf[i])
-        is_member = takes_all | (is_own ^ takes_passive)
-        r = request_of_leaf[np.uint64(leaf[i])] if is_member == one else unused
-        value = np.float64(columns[feature[r], i])
-        is_left = value <= threshold[r]
-        side, key = np.uint64(not is_left), -value if is_left else value
-        if key < out[r, side]:  # a branch, since it is rarely taken
-            out[r, side] = key
 
 
 @compiled

@@ -161,36 +161,26 @@ class NeighbourTask(ExactTask):
     def __call__(self, batch: Batch) -> np.ndarray:
         """Minus the largest value, and the smallest: (n_requests, 2)."""
         members = self.routing.members(batch)
-        found = np.array(
-            [self._near(batch, members, *pair) for pair in zip(self.requests, self.bins)]
-        )
-        far = np.isinf(found).any(axis=1).nonzero()[0]
-        far = [] if self.routing.overlaps else far.tolist()
-        while far:  # one request per leaf at a time
-            of_leaf = {self.requests[place].node: place for place in far}
-            chosen = list(of_leaf.values())
-            requests = [self.requests[place] for place in chosen]
-            found[chosen] = self._search_all(batch, members.leaf, requests)
-            far = [place for place in far if place not in chosen]
-        return found
+        pairs = zip(self.requests, self.bins)
+        return np.array([self._near(batch, members, request, number) for request, number in pairs])
 
     def _near(
         self, batch: Batch, members: Any, request: SideRequest, number: int
     ) -> tuple[float, float]:
-        """The neighbours in the bin of the threshold and those beside it; infinity if there are
-        none. In all bins if nodes overlap: their rows are known.
-        """
+        """The neighbours in the bin of the threshold and those beside it, or else in all bins."""
         node, feature, threshold = request
-        first, last = max(number - 1, 0), number + 1
-        if self.routing.overlaps:
-            first, last = 0, int(np.iinfo(batch.codes.dtype).max)
-        rows = members.between(node, feature, first, last)
-        if self.kind != ALL:
-            rows = rows[self._is_own(node, len(batch.starts) - 1)[batch.labels_of(rows)]]
-        values = batch.columns[feature].take(rows).astype(np.float64)
-        is_left = values <= threshold
-        below = values.max(initial=-np.inf, where=is_left)
-        return -float(below), float(values.min(initial=np.inf, where=~is_left))
+        last_bin = int(np.iinfo(batch.codes.dtype).max)
+        for first, last in ((max(number - 1, 0), number + 1), (0, last_bin)):
+            rows = members.between(node, feature, first, last)
+            if self.kind != ALL:
+                rows = rows[self._is_own(node, len(batch.starts) - 1)[batch.labels_of(rows)]]
+            values = batch.columns[feature].take(rows).astype(np.float64)
+            is_left = values <= threshold
+            below = float(values.max(initial=-np.inf, where=is_left))
+            above = float(values.min(initial=np.inf, where=~is_left))
+            if -np.inf < below and above < np.inf:
+                break
+        return -below, above
 
     def _is_own(self, node: int, n_clusters: int) -> np.ndarray:
         """Whether the rows of each center are of the kind that is meant."""
@@ -198,32 +188,6 @@ class NeighbourTask(ExactTask):
         is_own = np.full(n_clusters, self.kind != ACTIVE)
         is_own[self.criterion.centers_of_node[node]] = self.kind == ACTIVE
         return is_own
-
-    def _search_all(
-        self, batch: Batch, leaf: np.ndarray, requests: Sequence[SideRequest]
-    ) -> np.ndarray:
-        """The neighbours among all rows."""
-        from pellucid._core.batches.kernels import find_neighbours
-
-        nodes, features, thresholds = zip(*requests)
-        leaf_of_center = np.full(len(batch.starts) - 1, -1, dtype=np.int32)
-        for node, centers in (self.criterion.centers_of_node or {}).items():
-            leaf_of_center[centers] = node
-        request_of_leaf = np.full(int(leaf.max(initial=max(nodes))) + 1, len(nodes), np.uint64)
-        request_of_leaf[list(nodes)] = np.arange(len(nodes))
-        found = np.full((len(nodes) + 1, 2), np.inf)
-        found[-1] = -np.inf
-        find_neighbours(
-            leaf=leaf,
-            labels=batch.labels,
-            members=(self.kind, leaf_of_center),
-            request_of_leaf=request_of_leaf,
-            columns=batch.columns,
-            feature=np.append(features, 0).astype(np.uint64),
-            threshold=np.append(thresholds, 0.0),
-            out=found,
-        )
-        return found[:-1]
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.minimum(first, second)

@@ -1,4 +1,4 @@
-"""Mistakes: histogram, bounds and children of a node, against all rows one by one."""
+"""Mistakes: sums, bounds and children of a node, against all rows one by one."""
 
 from unittest import mock
 
@@ -12,6 +12,7 @@ from _support.extended import examples
 from pellucid import EMN, IMM, BeamSearch
 from pellucid._core.criteria import mistakes as module
 from pellucid._core.criteria.base import Node, NodeRows
+from pellucid._core.criteria.center_search import edge_sums
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.mistakes import Mistakes, MistakesState
 from pellucid._core.criteria.problem import Problem
@@ -39,14 +40,22 @@ def mistakes(problem, feature, threshold, rows):
 
 
 def count(problem, node):
-    """The histogram of a node, row by row."""
-    bins, centers = problem.bins, node.rows.centers.tolist()
-    histogram = np.zeros((problem.n_features, len(centers), bins.edges.shape[1]), dtype=np.int64)
+    """The sums of a node, row by row: first the differences of the amounts, then the decreases."""
+    bins = problem.bins
+    sums = np.zeros((*bins.edges.shape, 2), dtype=np.int64)
     for row in node.rows.active:
-        center = centers.index(problem.labels[row])
         weight = problem.weights.units[row]
-        histogram[np.arange(problem.n_features), center, bins.codes[:, row]] += weight
-    return histogram
+        for j, b in enumerate(bins.codes[:, row].tolist()):
+            e = bins.center_code[j, problem.labels[row]]
+            sums[j, min(b, e), 0] += weight
+            sums[j, max(b, e), 0] -= weight
+            sums[j, b, 1] += weight if b > e else 0
+    return sums
+
+
+def differences(sums):
+    """Sums as `count` has them."""
+    return np.stack([sums[:, :, 0] - sums[:, :, 1], sums[:, :, 1]], axis=2)
 
 
 def node_of(problem, members):
@@ -61,11 +70,11 @@ def node_of(problem, members):
 @pytest.mark.parametrize("rows_per_bin", [0, 1])
 @given(st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
-def test_the_histogram_of_every_node_is_that_of_its_rows(rows_per_bin, seed):
+def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
     problem = make_problem(seed, n_samples=300)
     criterion = Mistakes(problem)
     waiting = [criterion.root()]
-    # Histograms of nodes with few rows per bin are not stored.
+    # Sums of nodes with few rows per bin are not stored.
     with mock.patch.object(module, "_MANY_ROWS_PER_BIN", rows_per_bin):
         while waiting:
             node = waiting.pop()
@@ -73,10 +82,10 @@ def test_the_histogram_of_every_node_is_that_of_its_rows(rows_per_bin, seed):
             if split is None:
                 continue
             expected = count(problem, node)
-            np.testing.assert_array_equal(criterion.histogram(node), expected)
+            np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
             divided = criterion.divide_node(node, split)
             # The children have copies: the parent may be split in another way.
-            np.testing.assert_array_equal(criterion.histogram(node), expected)
+            np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
             waiting += [divided.left, divided.right]
 
 
@@ -84,7 +93,7 @@ def test_the_histogram_of_every_node_is_that_of_its_rows(rows_per_bin, seed):
 @pytest.mark.parametrize("method", [IMM, EMN])
 @given(st.integers(0, 10**6), st.sampled_from(["greedy", BeamSearch(3, 2)]), st.booleans())
 @settings(max_examples=20, deadline=None)
-def test_stored_histograms_and_sparse_data_give_the_same_tree(method, seed, search, has_weights):
+def test_stored_sums_and_sparse_data_give_the_same_tree(method, seed, search, has_weights):
     rng = np.random.default_rng(seed)
     X = rng.integers(-10, 10, size=(80, 3)) / 4 * (rng.random((80, 3)) < 0.7)
     X = X[:, : rng.integers(1, 4)] + (rng.random((80, 1)) if seed % 2 else 0)
@@ -95,6 +104,24 @@ def test_stored_histograms_and_sparse_data_give_the_same_tree(method, seed, sear
             model = method(reference=np.unique(X[:9], axis=0), search=search)
             trees.append(model.fit(store(X), sample_weight=weight).tree_)
     assert trees[0] == trees[1] == trees[2]
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_mistakes_of_a_histogram_by_center(seed):
+    problem = make_problem(seed)
+    root, bins = Mistakes(problem).root(), problem.bins
+    histogram = np.zeros((problem.n_features, problem.n_clusters, bins.edges.shape[1]), np.int64)
+    for row in root.rows.active:
+        weight, center = problem.weights.units[row], problem.labels[row]
+        histogram[np.arange(problem.n_features), center, bins.codes[:, row]] += weight
+    codes, features = Mistakes(problem).center_codes(root), np.arange(problem.n_features)
+    found = edge_sums(features, histogram, histogram, histogram[0].sum(axis=1), codes)
+    changes = count(problem, root)
+    for j, last in enumerate(codes.ascending[:, -1].tolist()):
+        edges = slice(last + 1)
+        np.testing.assert_array_equal(found.amount[j, edges], changes[j, edges, 0].cumsum())
+        np.testing.assert_array_equal(found.decrease[j, edges], changes[j, edges, 1])
 
 
 @pytest.mark.slow

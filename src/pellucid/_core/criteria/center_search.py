@@ -8,7 +8,7 @@ for mistakes, whose margins are the weights, and lower bounds for the induced co
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from pellucid._core.criteria.column_search import (
 )
 from pellucid._core.criteria.problem import Problem
 
-_CHUNK = 2**16
+CHUNK = 2**16
 """Numbers of a histogram that are counted and scanned together: few enough to stay in cache."""
 
 FIRST = np.zeros(1, dtype=np.intp)
@@ -41,71 +41,6 @@ class CenterCodes(NamedTuple):
         """Those of some centers, given the codes of all."""
         by_center = center_code.take(centers, axis=1)
         return cls(by_center, np.sort(by_center, axis=1))
-
-
-class RowHistogram:
-    """Histograms that are counted from rows, some columns at a time.
-
-    `group` is the center of each row, as a place among the centers of the node; `totals` is the
-    weight of all rows of each center. ``last[j]`` is the last bin of column j that matters; those
-    above may be pooled. `counted` is the histogram of all columns, if it is known.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        rows: np.ndarray,
-        group: np.ndarray,
-        weights: np.ndarray,
-        totals: np.ndarray,
-        last: np.ndarray,
-        counted: np.ndarray | None = None,
-    ) -> None:
-        self.problem, self.totals, self._last, self._counted = problem, totals, last, counted
-        self._rows, self._group, self._weights = rows, group, weights
-        if problem.bins.is_sparse:
-            self._n_bins, width = int(last.max()) + 2, int(last.mean()) + 2
-            self._group = np.full(problem.n_samples, -1, dtype=np.int32)
-            self._weights = np.zeros(problem.n_samples, dtype=np.int64)
-            self._group[rows], self._weights[rows] = group, weights
-        else:
-            self._n_bins = width = problem.bins.edges.shape[1]
-        size = len(totals) * width
-        self._step = max(1, _CHUNK // size)
-        self.cost_per_column = len(rows) if counted is None else size
-
-    def chunks(self, features: np.ndarray) -> Iterator[np.ndarray]:
-        """Parts of the features whose histograms are counted together."""
-        step = self._step if self._counted is None else len(features)
-        for start in range(0, len(features), step):
-            yield features[start : start + step]
-
-    def count(self, features: np.ndarray) -> np.ndarray:
-        """Histogram of some columns, of shape (len(features), n_centers, n_bins)."""
-        from pellucid._core.kernels.mistakes import hist_csc, hist_dense
-
-        if self._counted is not None:
-            has_all = len(features) == len(self._counted)
-            return self._counted if has_all else self._counted.take(features, axis=0)
-        bins, shape = self.problem.bins, (len(features), len(self.totals), self._n_bins)
-        if not bins.is_sparse:
-            out = np.zeros(shape, dtype=np.int64)
-            hist_dense(features, bins.codes, self._rows, self._group, self._weights, out)
-            return out
-        out = np.empty(shape, dtype=np.int64)
-        hist_csc(
-            features=features,
-            codes=bins.codes[0],
-            indices=bins.indices,
-            indptr=bins.indptr,
-            zero_code=bins.zero_code,
-            group=self._group,
-            weights=self._weights,
-            totals=self.totals,
-            last=self._last,
-            out=out,
-        )
-        return out
 
 
 class EdgeSums(NamedTuple):
@@ -206,67 +141,45 @@ class ObjectiveTerms(NamedTuple):
         return found[0], candidates
 
 
-class LabeledRows(NamedTuple):
-    """Rows of a node, each with a center and what separating it from that center costs at least.
-
-    `center` is a place among the centers of the node. `sums`, (n_centers, 2), are weight and margin
-    of all rows of each center, and `base` is the amount if no row is separated.
-    """
-
-    rows: np.ndarray
-    center: np.ndarray
-    weight: np.ndarray
-    margin: np.ndarray
-    sums: np.ndarray
-    base: int
-
-
 class CenterSearch(ABC):
-    """The search for the n best splits of a node; a subclass knows the exact amounts of a column.
+    """The search for the n best splits of a node; a subclass knows the amounts.
 
-    `counted` is the histogram of the weights, if it is known.
+    `rows` are those of the node, and `weight` their weights. `step` is the number of columns that
+    are scanned together, and `cost_per_column` that of the numbers read for each.
     """
+
+    cost_per_column: int
+    step: int
 
     def __init__(
         self,
         problem: Problem,
-        labeled: LabeledRows,
+        rows: np.ndarray,
+        weight: np.ndarray,
         codes: CenterCodes,
         terms: ObjectiveTerms,
         n: int,
-        counted: np.ndarray | None = None,
     ) -> None:
-        self.problem, self.labeled, self.codes = problem, labeled, codes
-        self.terms, self.n = terms, n
-        last, totals = codes.ascending[:, -1], labeled.sums.T.copy()
-        rows = problem, labeled.rows, labeled.center
-        self.weights = RowHistogram(*rows, labeled.weight, totals[0], last, counted)
-        self.margins = self.weights
-        if labeled.margin is not labeled.weight:
-            self.margins = RowHistogram(*rows, labeled.margin, totals[1], last)
+        self.problem, self.rows, self.weight = problem, rows, weight
+        self.codes, self.terms, self.n = codes, terms, n
 
     def best_splits(self, features: np.ndarray) -> list[Split]:
         """The n best splits in some columns."""
-        n_gaps = self.codes.ascending.shape[1] - 1
-        cost = self.weights.cost_per_column
+        n_gaps, cost = self.codes.ascending.shape[1] - 1, self.cost_per_column
         return search_columns(
             self.problem, features, cost, self.scan, self.refine, np.inf, n_gaps, self.n
         )
 
     def scan(self, features: np.ndarray, found: np.ndarray) -> None:
         """Judge the amounts of separated rows in some columns; see `search_columns`."""
-        inside = self.problem.bins.inside
-        for few in self.weights.chunks(features):
-            self.terms.judge(
-                few, self.codes.ascending, self.separation_sums(few), inside, -np.inf, found
-            )
+        inside, codes = self.problem.bins.inside, self.codes.ascending
+        for start in range(0, len(features), self.step):
+            few = features[start : start + self.step]
+            self.terms.judge(few, codes, self.separation_sums(few), inside, -np.inf, found)
 
+    @abstractmethod
     def separation_sums(self, features: np.ndarray) -> EdgeSums:
         """Sums at the edges of some columns if every separated row costs its margin."""
-        weights = self.weights.count(features)
-        margins = weights if self.margins is self.weights else self.margins.count(features)
-        totals, base = self.margins.totals, self.labeled.base
-        return edge_sums(features, weights, margins, totals, self.codes, base)
 
     @abstractmethod
     def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
@@ -276,7 +189,7 @@ class CenterSearch(ABC):
 
     def refine(self, feature: int, limit: float) -> np.ndarray:
         """Least objective and threshold in each gap of a column; see `search_columns`."""
-        bins, rows, terms = self.problem.bins, self.labeled.rows, self.terms
+        bins, rows, terms = self.problem.bins, self.rows, self.terms
         position, edges, inside = (
             of_column[feature] for of_column in (self.codes.ascending, bins.edges, bins.inside)
         )
@@ -286,8 +199,7 @@ class CenterSearch(ABC):
             found, wanted = terms.judge_column(feature, position, levels, inside, best)
         cuts = best_edges(found, edges)
         places, codes, values = rows_in_bins(self.problem, feature, rows, wanted)
-        weight = self.labeled.weight[places]
-        inner = BinRows(values, codes, change(places, codes), weight)
+        inner = BinRows(values, codes, change(places, codes), self.weight[places])
         refine_within_bins(inner, feature, position, edges, levels, terms, cuts)
         return cuts
 

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node
 from pellucid._core.criteria.center_search import (
+    CHUNK,
     CenterSearch,
     EdgeSums,
-    LabeledRows,
     ObjectiveTerms,
+    edge_sums,
 )
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 
 _MIN_ROWS = 16384
 """Rows worth a task of their own."""
+
+
+class LabeledRows(NamedTuple):
+    """Rows of a node, each with a center and what separating it from that center costs at least.
+
+    `center` is a place among the centers of the node. `sums`, (n_centers, 2), are weight and margin
+    of all rows of each center, and `base` is the amount if no row is separated.
+    """
+
+    rows: np.ndarray
+    center: np.ndarray
+    weight: np.ndarray
+    margin: np.ndarray
+    sums: np.ndarray
+    base: int
 
 
 class InducedCost(CenterSplitCriterion[Any]):
@@ -146,6 +162,59 @@ class DepthLimitedCost(InducedCost):
         return max(n_left, len(centers) - n_left) <= max_centers
 
 
+class RowHistogram:
+    """Histograms that are counted from rows, some columns at a time.
+
+    `group` is the center of each row, as a place among the centers of the node; `totals` is the
+    weight of all rows of each center. ``last[j]`` is the last bin of column j that matters; those
+    above may be pooled.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: np.ndarray,
+        group: np.ndarray,
+        weights: np.ndarray,
+        totals: np.ndarray,
+        last: np.ndarray,
+    ) -> None:
+        self.problem, self.totals, self._last = problem, totals, last
+        self._rows, self._group, self._weights = rows, group, weights
+        if problem.bins.is_sparse:
+            self._n_bins, width = int(last.max()) + 2, int(last.mean()) + 2
+            self._group = np.full(problem.n_samples, -1, dtype=np.int32)
+            self._weights = np.zeros(problem.n_samples, dtype=np.int64)
+            self._group[rows], self._weights[rows] = group, weights
+        else:
+            self._n_bins = width = problem.bins.edges.shape[1]
+        self.step = max(1, CHUNK // (len(totals) * width))
+
+    def count(self, features: np.ndarray) -> np.ndarray:
+        """Histogram of some columns, of shape (len(features), n_centers, n_bins)."""
+        from pellucid._core.kernels.mistakes import hist_csc, hist_dense
+
+        bins, shape = self.problem.bins, (len(features), len(self.totals), self._n_bins)
+        if not bins.is_sparse:
+            out = np.zeros(shape, dtype=np.int64)
+            hist_dense(features, bins.codes, self._rows, self._group, self._weights, out)
+            return out
+        out = np.empty(shape, dtype=np.int64)
+        hist_csc(
+            features=features,
+            codes=bins.codes[0],
+            indices=bins.indices,
+            indptr=bins.indptr,
+            zero_code=bins.zero_code,
+            group=self._group,
+            weights=self._weights,
+            totals=self.totals,
+            last=self._last,
+            out=out,
+        )
+        return out
+
+
 class _NodeSearch(CenterSearch):
     """Search for the best splits of one node.
 
@@ -170,13 +239,26 @@ class _NodeSearch(CenterSearch):
             criterion.depth_penalty,
             weight_per_center,
         )
-        super().__init__(criterion.problem, labeled, criterion.center_codes(node), terms, n)
+        problem, codes = criterion.problem, criterion.center_codes(node)
+        super().__init__(problem, labeled.rows, labeled.weight, codes, terms, n)
+        last, totals = codes.ascending[:, -1], labeled.sums.T.copy()
+        self.labeled, self.cost_per_column = labeled, len(labeled.rows)
+        self.weights, self.margins = (
+            RowHistogram(problem, labeled.rows, labeled.center, values, of_center, last)
+            for values, of_center in zip((labeled.weight, labeled.margin), totals)
+        )
+        self.step = self.weights.step
 
     def scan(self, features: np.ndarray, found: np.ndarray) -> None:
         """Lower bounds for some columns, and no splits yet."""
         super().scan(features, found)
         found[features, :, 2] = np.minimum(found[features, :, 0], found[features, :, 2])
         found[features, :, 0] = np.inf
+
+    def separation_sums(self, features: np.ndarray) -> EdgeSums:
+        weights, margins = self.weights.count(features), self.margins.count(features)
+        totals, base = self.margins.totals, self.labeled.base
+        return edge_sums(features, weights, margins, totals, self.codes, base)
 
     def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
         amount, fall, change = self._induced_costs(feature)

@@ -10,22 +10,19 @@ import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, SplitNode
 from pellucid._core.criteria.center_search import (
+    CHUNK,
     CenterSearch,
     EdgeSums,
-    LabeledRows,
     ObjectiveTerms,
 )
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.partition import split_by_center, split_rows
 
-_MANY_ROWS_PER_BIN = 4
-"""Rows per bin and center of a column from which on the histogram of a node is stored. Its rows
-take 8 bytes per column and its histogram 8 bytes per bin and center, so that the histograms of all
-open nodes take at most a quarter of the memory of the data.
+_MANY_ROWS_PER_BIN = 8
+"""Rows per bin of a column from which on the sums of a node are stored. Its rows take 8 bytes per
+column and its sums 16 bytes per bin, so that the sums of all open nodes take at most a quarter of
+the memory of the data.
 """
-
-_SMALL = 2**24
-"""Bytes of a histogram that is counted as a whole whatever the size of the data."""
 
 
 @dataclass(slots=True)
@@ -33,19 +30,19 @@ class MistakesState:
     """What is stored about a node.
 
     The active rows are grouped by center: those of the node's c-th center are
-    ``active[ends[c]:ends[c + 1]]``. `histogram` has their weight by column, center and bin, if it
-    is stored.
+    ``active[ends[c]:ends[c + 1]]``. `sums` are those of the active rows, see
+    `pellucid._core.kernels.mistakes`, if they are stored.
     """
 
     ends: np.ndarray
-    histogram: np.ndarray | None = None
+    sums: np.ndarray | None = None
 
 
 class Mistakes(CenterSplitCriterion[MistakesState]):
     """Least weight of rows separated from their own center; these rows do not count below.
 
-    The histogram of a child of dense data is that of its centers in its parent, without the rows
-    that the split separates.
+    The sums of a child of dense data are its parent's minus those of the rows that are not in the
+    child, if they are fewer than the rows of the child.
     """
 
     nodes_are_independent = True
@@ -93,80 +90,95 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             parts = partition.kept[side], passive[side], rows.centers[members]
             child = NodeRows(*parts, cuts[0], cuts[1], rows.depth + 1)
             state = MistakesState(_offsets(partition.n_kept[members]))
-            if node.state.histogram is not None and len(members) > 1:
-                removed = partition.separated[1 - side]
-                state.histogram = self._child_histogram(node, members, child, removed)
+            if node.state.sums is not None and len(members) > 1:
+                removed = (partition.kept[1 - side], *partition.separated)
+                state.sums = self._child_sums(node.state.sums, len(child.active), removed)
             children.append(Node(child, state))
         return SplitNode(split, low, high, *children)
 
-    def histogram(self, node: Node[MistakesState]) -> np.ndarray | None:
-        """Weight of the active rows by column, center of the node and bin.
+    def sums(self, node: Node[MistakesState]) -> np.ndarray:
+        """Sums of the active rows of a node of dense data; they are stored if it has many rows."""
+        rows, sums = node.rows.active, node.state.sums
+        if sums is None:
+            sums = np.zeros((*self.problem.bins.edges.shape, 2), dtype=np.int64)
+            self._add(rows, sums)
+            if self._has_many(len(rows)):
+                node.state.sums = sums
+        return sums
 
-        None if it is not counted as a whole: of sparse data, and if it is large. It is stored if
-        the node has many rows.
-        """
-        problem, rows, histogram = self.problem, node.rows, node.state.histogram
-        if histogram is not None or problem.bins.is_sparse:
-            return histogram
-        (n_features, n_bins), n_centers = problem.bins.edges.shape, len(rows.centers)
-        size = 8 * n_features * n_centers * n_bins
-        if size > max(_SMALL, problem.X.nbytes // 4):
-            return None
-        histogram = np.zeros((n_features, n_centers, n_bins), dtype=np.int64)
-        self._add(rows.active, rows.centers, histogram)
-        if len(rows.active) >= _MANY_ROWS_PER_BIN * n_centers * n_bins:
-            node.state.histogram = histogram
-        return histogram
-
-    def _child_histogram(
-        self, node: Node[MistakesState], members: np.ndarray, child: NodeRows, removed: np.ndarray
+    def _child_sums(
+        self, sums: np.ndarray, n_rows: int, removed: tuple[np.ndarray, ...]
     ) -> np.ndarray | None:
-        """The histogram of a child, given its centers in the parent and the rows of these that are
-        on the other side; None if it has few rows.
-        """
-        parent = node.state.histogram
-        assert parent is not None
-        if len(child.active) < _MANY_ROWS_PER_BIN * len(members) * parent.shape[2]:
+        """Sums of a child, given those of its parent; None if counting its rows is no slower."""
+        if not self._has_many(n_rows) or sum(map(len, removed)) > n_rows:
             return None
-        histogram = parent.take(members, axis=1)
-        self._add(removed, child.centers, histogram, sign=-1)
-        return histogram
+        sums = sums.copy()
+        self._add(np.concatenate(removed), sums, sign=-1)
+        return sums
 
-    def _add(
-        self, rows: np.ndarray, centers: np.ndarray, histogram: np.ndarray, sign: int = 1
-    ) -> None:
-        """Add rows of some centers to their histogram, or subtract them."""
-        from pellucid._core.kernels.mistakes import hist_dense
+    def _has_many(self, n_rows: int) -> bool:
+        return n_rows >= _MANY_ROWS_PER_BIN * self.problem.bins.edges.shape[1]
 
-        problem, codes = self.problem, self.problem.bins.codes
-        place = np.zeros(problem.n_clusters, dtype=np.int32)
-        place[centers] = np.arange(len(centers))
-        group = place[problem.labels.take(rows)]
-        weights = sign * problem.weights.units_of(rows)
+    def _add(self, rows: np.ndarray, sums: np.ndarray, sign: int = 1) -> None:
+        """Add rows to the sums, or subtract them."""
+        from pellucid._core.kernels.mistakes import add_mistakes
+
+        problem, bins = self.problem, self.problem.bins
+        labels, weights = problem.labels.take(rows), sign * problem.weights.units_of(rows)
 
         def add(block: np.ndarray) -> None:
-            hist_dense(block, codes, rows, group, weights, histogram[block[0] : block[-1] + 1])
+            add_mistakes(block, bins.codes, rows, labels, weights, bins.center_code, sums)
 
         features = np.arange(problem.n_features)
         problem.pool.map(add, problem.feature_blocks(features, len(rows)))
 
 
 class _MistakeSearch(CenterSearch):
-    """Search for the best splits of one node; the sums of separated rows are exact."""
+    """Search for the best splits of one node; the sums of separated rows are exact.
+
+    Those of dense columns are known, and those of sparse ones are added up as they are read.
+    """
 
     def __init__(self, criterion: Mistakes, node: Node[MistakesState], n: int) -> None:
         problem, rows, ends = criterion.problem, node.rows.active, node.state.ends
-        weight = problem.weights.units_of(rows)
-        totals = np.diff(np.append(0, weight.cumsum())[ends])
-        center = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
-        sums = np.stack([totals, totals], axis=1)
-        labeled = LabeledRows(rows, center, weight, weight, sums, 0)
+        weight, n_bins = problem.weights.units_of(rows), problem.bins.edges.shape[1]
         terms = mistake_terms(problem.n_features, criterion.divisor(len(ends) - 1))
-        codes = criterion.center_codes(node)
-        super().__init__(problem, labeled, codes, terms, n, criterion.histogram(node))
+        super().__init__(problem, rows, weight, criterion.center_codes(node), terms, n)
+        self.step, self.cost_per_column = problem.n_features, 2 * n_bins
+        if not problem.bins.is_sparse:
+            self._sums = criterion.sums(node)
+            return
+        self.step, self.cost_per_column = max(1, CHUNK // (2 * n_bins)), len(rows)
+        self._totals = np.diff(np.append(0, weight.cumsum())[ends])
+        self._group = np.full(problem.n_samples, -1, dtype=np.int32)
+        self._group[rows] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+
+    def separation_sums(self, features: np.ndarray) -> EdgeSums:
+        sums = self._add_up(features) if self.problem.bins.is_sparse else self._sums[features]
+        decrease = np.ascontiguousarray(sums[:, :, 1])
+        return EdgeSums((sums[:, :, 0] - decrease).cumsum(axis=1), decrease, decrease)
+
+    def _add_up(self, features: np.ndarray) -> np.ndarray:
+        from pellucid._core.kernels.mistakes import add_csc_mistakes
+
+        bins = self.problem.bins
+        sums = np.zeros((len(features), bins.edges.shape[1], 2), dtype=np.int64)
+        add_csc_mistakes(
+            features=features,
+            codes=bins.codes[0],
+            indices=bins.indices,
+            indptr=bins.indptr,
+            zero_code=bins.zero_code,
+            group=self._group,
+            weights=self.problem.weights.units,
+            totals=self._totals,
+            center_code=self.codes.by_center,
+            sums=sums,
+        )
+        return sums
 
     def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
-        problem, rows, weight = self.problem, self.labeled.rows, self.labeled.weight
+        problem, rows, weight = self.problem, self.rows, self.weight
         centers = problem.bins.center_code[feature]
 
         def change(places: np.ndarray, codes: np.ndarray) -> np.ndarray:

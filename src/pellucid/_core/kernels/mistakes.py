@@ -1,4 +1,20 @@
-"""Histograms of binned columns: weight by group of rows and bin.
+"""Mistakes: weight of the rows that a threshold separates from their own center.
+
+A row in bin b whose center lies at edge e is separated at the edges b <= t < e or e <= t < b. So
+with two sums for each bin of a column,
+
+    sums[t, 0] = weight of the rows with b = t and b <= e
+               + weight of the rows with e = t and b > e - weight of the rows with e = t and b <= e,
+    sums[t, 1] = weight of the rows with b = t and b > e,
+
+the mistakes at edge t are
+
+    amount(t) = sum over u <= t of (sums[u, 0] - sums[u, 1]),
+
+and sums[t, 1] is the most by which they decrease inside bin t. Rows are added to the sums and
+subtracted from them in any order.
+
+Histograms of binned columns: weight by group of rows and bin.
 
 H[f, g, b] = sum of the weights of the rows of group g with code b in the f-th column
 
@@ -23,7 +39,8 @@ The objective is amount / divisor + penalty * DExp, with these terms:
     total : weight of all rows of the node
     min_weight : weight that a side must have for each of its centers
     killer_left, killer_right : by column, 1 if that side makes a condition above redundant
-    is_amount : whether the objective is the amount alone, and the amount is exact
+    is_amount : whether the objective is the amount alone, and the amount is exact; weights on the
+        left are then not used
 """
 
 from __future__ import annotations
@@ -31,6 +48,59 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid._utils.compilation import compiled, inner
+
+
+@compiled
+def add_mistakes(features, codes, rows, labels, weights, center_code, sums):
+    """Add rows to the sums of some columns.
+
+    labels[i] is the center of rows[i]. The weights at the edge of a center are added together as
+    long as the center stays the same, so that rows grouped by center are fastest.
+    """
+    for f in range(len(features)):
+        j = features[f]
+        label, e, at_center = -1, 0, np.int64(0)
+        for i in range(len(rows)):
+            if labels[i] != label:
+                sums[j, e, 0] += at_center
+                label, at_center = labels[i], np.int64(0)
+                e = center_code[j, label]
+            # Unsigned indices need no check for negative values.
+            b, weight = np.uint64(codes[j, np.uint64(rows[i])]), weights[i]
+            is_past = np.int64(b) > e
+            sums[j, b, np.uint64(is_past)] += weight
+            at_center += weight if is_past else -weight
+        sums[j, e, 0] += at_center
+
+
+@compiled
+def add_csc_mistakes(
+    features, codes, indices, indptr, zero_code, group, weights, totals, center_code, sums
+):
+    """The same from the stored entries of CSC columns; see `hist_csc`. ``sums[f]`` is 0 before.
+
+    All rows are added as if they had no entry; an entry then moves its row to another bin.
+    """
+    for f in range(len(features)):
+        j = features[f]
+        zero, at_zero, past_zero = np.int64(zero_code[j]), np.int64(0), np.int64(0)
+        for c in range(len(totals)):
+            e, weight = np.int64(center_code[j, c]), totals[c]
+            at_zero += 0 if zero > e else weight
+            past_zero += weight if zero > e else 0
+            sums[f, e, 0] += weight if zero > e else -weight
+        for p in range(indptr[j], indptr[j + 1]):
+            row = np.uint64(indices[p])
+            if group[row] >= 0:
+                e, b = np.int64(center_code[j, group[row]]), np.int64(codes[p])
+                weight = weights[row]
+                at_zero -= 0 if zero > e else weight
+                past_zero -= weight if zero > e else 0
+                sums[f, b, np.int64(b > e)] += weight
+                if (b > e) != (zero > e):
+                    sums[f, e, 0] += 2 * (weight if b > e else -weight)
+        sums[f, zero, 0] += at_zero
+        sums[f, zero, 1] += past_zero
 
 
 @compiled
@@ -157,13 +227,13 @@ def judge_edges(features, sorted_code, sums, inside, terms, limit, depths, found
                 high, cost, rival = low, amount[f, t], best
                 if is_inside:
                     high = weight_left[f, t + 1]
-                    if low == high or not inside[j, t + 1]:
-                        continue
-                    if is_amount and decrease[f, t + 1] == 0:  # ties go to the lowest threshold
+                    # If the objective is the amount, ties go to the lowest threshold.
+                    is_same = decrease[f, t + 1] == 0 if is_amount else low == high
+                    if is_same or not inside[j, t + 1]:
                         continue
                     cost -= decrease[f, t + 1]
                     rival = bound if bound > limit else limit
-                elif t > start and low == weight_left[f, t - 1]:
+                elif t > start and low == weight_left[f, t - 1] and not is_amount:
                     continue
                 if high < n_left * min_weight or total - low < (n_centers - n_left) * min_weight:
                     continue

@@ -138,6 +138,21 @@ def test_clusters_of_one_row_are_avoided_unless_asked_for():
     assert np.bincount(few.labels_).tolist() == [1, 1, 1]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_at_most_a_third_of_the_grid_is_evaluated(seed):
+    random = np.random.default_rng(seed)
+    explanation = np.column_stack([random.integers(0, 4, 60), random.normal(size=60).round(1)])
+    walks = 0.6 * random.normal(size=(60, 8)).cumsum(axis=1)
+    series = walks + 0.3 * np.outer(explanation[:, 0], np.arange(8))
+    model = XClusters().fit(series, explanation=explanation)
+    grid = XClusters(search="grid").fit(series, explanation=explanation)
+    assert len(model.evaluations_) <= len(grid.evaluations_) / 3
+    assert model.objective_ <= grid.objective_ + model.tolerance
+    exact = XClusters(refine=False).fit(series, explanation=explanation)
+    assert exact.converged_
+
+
 def test_the_explained_share_compares_with_one_cluster():
     series = np.repeat([[0.0, 0.0], [3.0, 4.0]], 5, axis=0)
     model = XClusters(k_range=(2, 2)).fit(series, explanation=np.repeat([0, 1], 5)[:, None])

@@ -157,8 +157,8 @@ class XClusters(ExplainedClusters):
         the grid, until a third of that number is evaluated. It improves the result if D and N are
         not monotone.
     min_cluster_size : int, default=2
-        Rows that a cluster has, unless all pairs (k, α) whose tree is accurate have a smaller one.
-        1 allows clusters of a single row.
+        Distinct rows that a cluster has, unless all pairs (k, α) whose tree is accurate have a
+        smaller one. 1 allows clusters of a single row.
     max_evaluations : int, default=None
         Maximum number of pairs to evaluate; at least the two pairs that normalize D and N.
     n_jobs : int, default=None
@@ -191,8 +191,8 @@ class XClusters(ExplainedClusters):
     distortion_, n_nodes_, objective_ : float, int, float
         D and N without normalization, and the normalized objective D + λ·N.
     explained_share_ : float
-        1 - D(chosen) / D(one cluster): the share of the differences in the accuracy features that
-        the clusters explain. Near 0, the clusters hardly differ in them.
+        1 - D(chosen) / D(one cluster), at least 0: the share of the differences in the accuracy
+        features that the clusters explain. Near 0, the clusters hardly differ in them.
     accuracy_ : float
         Accuracy of the tree as a predictor of the clusters, in `tree_measure`.
     evaluations_ : structured array
@@ -208,7 +208,8 @@ class XClusters(ExplainedClusters):
         monotone; NaN for other searches. The objective is more than `tolerance` above it only if
         a "finished" block has a smaller bound.
     converged_ : bool
-        False if the search was interrupted or reached `max_evaluations`.
+        False if the search was interrupted or reached `max_evaluations`, or if branch and bound
+        ended before all blocks were pruned, so that `refine` stays within a third of the grid.
     encoding_ : Encoding
         Encoding of the explanation features as columns of the tree.
     formats_ : dict of str to ColumnFormat
@@ -436,10 +437,10 @@ class XClusters(ExplainedClusters):
             random_state=seed,
         )
         options = SearchOptions.of(self, k_range, seed)
-        n_rows = np.bincount(rows.group)
-        outcome = find_clusters(Mixture(a, e), grower, rows.weight, options, n_rows)
+        outcome = find_clusters(Mixture(a, e), grower, rows.weight, options)
         whole = distortion_and_medoids(a, np.zeros(len(a), dtype=int), rows.weight)[0]
-        self.explained_share_ = 1 - outcome.chosen.distortion / whole if whole else 0.0
+        share = 1 - outcome.chosen.distortion / whole if whole else 0.0
+        self.explained_share_ = max(share, 0.0)
         tree = grower.grow(outcome.chosen.labels).tree
         self._store(outcome, tree, encoded, rows, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)

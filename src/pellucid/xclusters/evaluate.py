@@ -108,10 +108,8 @@ class Evaluator:
     k_range: tuple[int, int]
     trade_off: float
     report: Callable[[Evaluator], None] = lambda evaluator: None
-    n_rows: np.ndarray | None = None
-    """Number of rows of the data that each row stands for; 1 if not given."""
     min_size: int = 1
-    """Rows that a cluster should have."""
+    """Distinct rows that a cluster should have."""
     evaluations: dict[tuple[int, float], Evaluation] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -160,9 +158,8 @@ class Evaluator:
         if len(evaluation.medoids) < self.k_range[0]:
             shortfall = 1.0
         unit = _PENALTY * (1 + self.trade_off)
-        small = (
-            0.5 * unit if np.bincount(evaluation.labels, self.n_rows).min() < self.min_size else 0.0
-        )
+        is_small = np.bincount(evaluation.labels).min() < self.min_size
+        small = 0.5 * unit if is_small else 0.0
         return small + (unit * (1 + shortfall) if shortfall > ROUNDING else 0.0)
 
     def score(self, k: int, alpha: float) -> float:

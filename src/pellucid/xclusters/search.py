@@ -142,7 +142,7 @@ def refine_locally(
 
     `known` are the evaluated pairs, a live view that grows when `objective` evaluates a pair.
     """
-    n_grid = len(ks) * (np.ceil(1 / alpha_step - 1e-9) + 1)
+    n_grid = n_pairs_of_grid(ks, alpha_step)
     most = int(n_grid * MAX_EVALUATED + 1e-9)
     for k in ks:
         if (k, 0.0) not in known and (len(known) >= most or stop()):
@@ -158,6 +158,11 @@ def refine_locally(
         if step <= alpha_tol:
             return
         step /= 2
+
+
+def n_pairs_of_grid(ks: Sequence[int], alpha_step: float) -> int:
+    """Number of pairs that the grid search evaluates."""
+    return len(ks) * len(alpha_grid(alpha_step))
 
 
 def _neighbors_of_near_best(
@@ -235,7 +240,6 @@ def find_clusters(
     grower: TreeGrower,
     weight: np.ndarray,
     options: SearchOptions,
-    n_rows: np.ndarray | None = None,
 ) -> SearchOutcome:
     """Minimize D(k, α) + λ·N(k, α) by the search that `options` names."""
     ks = list(range(options.k_range[0], options.k_range[1] + 1))
@@ -251,7 +255,6 @@ def find_clusters(
             options.k_range,
             options.trade_off,
             progress,
-            n_rows,
             options.min_cluster_size,
         )
         stop = _StopCondition(interrupt, evaluator, options.max_evaluations)
@@ -293,6 +296,8 @@ def _run_search(
     elif options.search == "two-step":
         return two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop), np.nan, []
     else:
+        known = evaluator.evaluations
+        most = n_pairs_of_grid(ks, options.alpha_step) * (MAX_EVALUATED - MAX_REFINED)
         result = PairSearch(
             evaluator.normalized_parts,
             ks,
@@ -303,18 +308,20 @@ def _run_search(
             trade_off=options.trade_off,
             tolerance=options.tolerance,
             reduce=options.reduce,
-            stop=stop,
+            # The refinement needs the rest of the evaluations.
+            stop=lambda: stop() or (options.refine and len(known) >= most),
             report=progress.set_bound,
         ).run()
         if options.refine:
             refine_locally(
                 score,
-                evaluator.evaluations,
+                known,
                 ks,
                 stop,
                 alpha_step=options.alpha_step,
                 alpha_tol=options.alpha_tol,
             )
+        stop.is_met |= not result.is_complete
         return None, result.lower, result.blocks
     return None, np.nan, []
 

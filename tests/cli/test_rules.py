@@ -71,3 +71,14 @@ def test_names_and_impossible_requests(file, tmp_path):
     result = run("rules", file, "--labels", "kind", "--every-cluster", "--n-rules", 2)
     assert result.exit_code == 1
     assert "use n_rules=3 or more" in " ".join(result.stderr.split())
+
+
+def test_compare_kinds(file, tmp_path):
+    result = run("compare", file, "--labels", "kind", "--kinds", "--plot", tmp_path / "kinds.png")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[-4:]] == ["tree", "regions", "rules", "*"]
+    assert (tmp_path / "kinds.png").exists()
+    found = json.loads(run("compare", file, "--labels", "kind", "--kinds", "--json", "-q").stdout)
+    assert [each["name"] for each in found] == ["tree", "regions", "rules"]
+    assert found[2]["precision"] > 0.8

@@ -225,7 +225,7 @@ def test_exports_agree_with_the_rules():
         }
     )
     labels = np.where(table.city == "Ulm", 2, np.where(table.x + table.y > 0, 1, 0))
-    rules = RuleSet().fit(table, labels)
+    rules = RuleSet(min_support=5).fit(table, labels)
     held = rules.holds(table)
     assert held.sum(axis=1).max() > 1
     expected = [None if c == -1 else c for c in rules.predict(table).tolist()]

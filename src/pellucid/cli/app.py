@@ -149,18 +149,20 @@ def predict_command(model: Path, file: Path, **given: Any) -> None:
     opt.OBJECTIVE,
     opt.some(opt.TREE, "leaves"),
     opt.DATA,
+    opt.KINDS,
     opt.PLOT,
     opt.READING,
     opt.JSON,
     opt.QUIET,
     examples=("pellucid compare customers.csv -k 5 --plot compare.png",),
 )
-def compare_command(file: Path, **given: Any) -> None:
+def compare_command(file: Path, kinds: bool, **given: Any) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
     _check_table(file, given)
-    from pellucid.cli.compare import compare
+    from pellucid.cli.compare import compare, compare_kinds
 
-    compare(file, _explain_options(given), OutputFiles.of(given), reading_options(given))
+    run = compare_kinds if kinds else compare
+    run(file, _explain_options(given), OutputFiles.of(given), reading_options(given))
 
 
 @command(

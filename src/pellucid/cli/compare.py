@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+
+import numpy as np
 
 from pellucid import metrics
 from pellucid._utils.notices import notice
@@ -65,6 +67,32 @@ def compare(
 
         models = {name: found[name][0] for name in order}
         draw(path, lambda: plot_comparison(models, reference=clustering.name))
+
+    write_and_show(files, [("the plot of the comparison", files.plot, plot)], None, show)
+
+
+def compare_kinds(
+    file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions
+) -> None:
+    """Explain the same clusters by a tree, regions and rules; compare coverage and precision."""
+    from pellucid.resampling.comparison import compare_explanations
+
+    clustering = read_clusters(file, options, reading)
+    labels, features = clustering.labels, clustering.prepared.features
+    if clustering.noise != "background" and labels.dtype.kind == "i":
+        labels = labels - labels.min()  # -1 is a cluster, too
+    with working("explanations"):
+        X = np.column_stack([np.asarray(column, dtype=float) for column in features])
+        found = compare_explanations(X, labels, random_state=options.seed)
+
+    def show() -> None:
+        if files.as_json:
+            print(json.dumps([asdict(each) for each in found], indent=2))
+        else:
+            show_line(str(found))
+
+    def plot(path: Path) -> None:
+        draw(path, found.plot)
 
     write_and_show(files, [("the plot of the comparison", files.plot, plot)], None, show)
 

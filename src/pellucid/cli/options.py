@@ -262,6 +262,7 @@ STABILITY = panel(
         min=1,
     ),
 )
+KINDS = {"kinds": flag("Compare a tree, regions and rules by coverage and precision.", "--kinds")}
 RULES = panel(
     "Rules",
     n_rules=value("N", "Most rules; default: as many as pay.", kind=int, min=1),

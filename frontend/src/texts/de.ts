@@ -156,8 +156,8 @@ export const german: Texts = {
 
   trend: "Verlauf",
   seriesLabel: (first, last) => `Zeitreihe des Clusters von ${first} bis ${last}`,
-  seriesNote: (low, high, hasBand) =>
-    `Linie: die mittlere Zeitreihe des Clusters.${hasBand ? " Band: die mittlere Hälfte des Clusters zu jeder Zeit." : ""} Senkrechte Achse: ${low} bis ${high}.`,
+  seriesNote: (hasBand) =>
+    `Verläufe: Die Linie ist die zentralste Reihe des Clusters.${hasBand ? " Das Band ist die mittlere Hälfte des Clusters zu jeder Zeit." : ""} Alle Cluster haben dieselbe senkrechte Achse.`,
 
   compareTitle: (noun) => `Zwei ${plurals[noun]} vergleichen`,
   compareNote:

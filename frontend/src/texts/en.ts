@@ -162,8 +162,8 @@ export const english = {
   // time series
   trend: "Trend",
   seriesLabel: (first: string, last: string) => `Time series of the cluster from ${first} to ${last}`,
-  seriesNote: (low: string, high: string, hasBand: boolean) =>
-    `Line: the most central series of the cluster.${hasBand ? " Band: the middle half of the cluster at each time." : ""} Vertical axis: ${low} to ${high}.`,
+  seriesNote: (hasBand: boolean) =>
+    `Trends: the line is the most central series of the cluster.${hasBand ? " The band is the middle half of the cluster at each time." : ""} All clusters have the same vertical axis.`,
 
   // comparison
   compareTitle: (noun: Noun) => `Compare two ${plurals[noun]}`,

@@ -11,7 +11,7 @@ import type { Rule } from "../types";
 import { boundsAt, leavesOf, pathTo } from "./paths";
 import { ruleText } from "./rule-text";
 import type { TreeState } from "./state";
-import { timeSeriesChart } from "./time-series";
+import { timeSeriesChart, timeSeriesNote } from "./time-series";
 import { t } from "../texts";
 
 /** Number of rules that are shown without a click. */
@@ -28,6 +28,7 @@ export function clusterCardsSection(state: TreeState): HTMLElement {
     overviewTable(state.view),
     namesToolbar(state.names),
     distributionLegend("cluster", t.thresholdInRules, state.data.rowsAre),
+    ...(state.data.trends ? [timeSeriesNote(state.data.trends)] : []),
     grid,
   );
 }

@@ -5,6 +5,12 @@ import { formatNumber } from "../shared/format";
 import type { TimeSeries } from "../types";
 import { t } from "../texts";
 
+/** What the lines of all clusters are. */
+export function timeSeriesNote(series: TimeSeries): HTMLElement {
+  const hasBand = series.clusters.some(({ low, high }) => low && high && !low.includes(null) && !high.includes(null));
+  return h("p", { class: "note series-note" }, t.seriesNote(hasBand));
+}
+
 const WIDTH = 240;
 const HEIGHT = 90;
 
@@ -44,13 +50,16 @@ export function timeSeriesChart(series: TimeSeries, cluster: number): HTMLElemen
     bandPath !== "" && svg("path", { d: bandPath, class: "quartile-band" }),
     svg("path", { d: linePath(medoid), class: "medoid" }),
   );
-  const note = t.seriesNote(formatNumber(min), formatNumber(max), bandPath !== "");
   return h(
     "div",
     { class: "time-series" },
     h("h3", {}, t.trend),
-    chart,
+    h(
+      "div",
+      { class: "vertical-axis" },
+      h("div", { class: "axis-values" }, h("span", {}, formatNumber(max)), h("span", {}, formatNumber(min))),
+      chart,
+    ),
     h("div", { class: "axis-ends" }, h("span", {}, series.first), h("span", {}, series.last)),
-    h("p", { class: "note small" }, note),
   );
 }

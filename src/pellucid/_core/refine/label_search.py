@@ -58,10 +58,11 @@ Measured: half or twice of each changes the mean agreement by less than 0.05 poi
 FIRST_PART = 0.02, 0.25
 """Parts of the work of a search before a proof is tried, for depth two and three. Convention."""
 
-PROOF_WORK = {"fast": 2e7, "balanced": 1e9, "best": 5e10}
+PROOF_WORK = {"fast": 2e7, "balanced": 2e9, "best": 5e10}
 """Most work of a proof if `max_depth` is given, by effort. Convention.
 
-Measured on a busy machine: proofs of depth three that "balanced" ended took 3 seconds.
+Measured on a busy machine: proofs of depth three that "balanced" ended took 5 seconds. With half of
+it the tree for k-means labels of breast cancer (k = 5, eight leaves) had 77 mistakes instead of 75.
 """
 
 

@@ -23,6 +23,7 @@ from benchmarks.jobs import Job
 from benchmarks.page import Section, Sheet
 from benchmarks.settings import Refused, Settings
 from benchmarks.store import Row, Store, group, mean, read_rows
+from benchmarks.tables import numbers
 from benchmarks.tables.collection import RealTable, missing_packages, real_tables
 from benchmarks.tables.planted import DESIGNS, base_of, measured
 
@@ -60,7 +61,9 @@ N_STRAY = 3
 
 
 def measure(settings: Settings) -> None:
-    """Every table and seed."""
+    """Every table and seed; with ``--only number`` the number of clusters only."""
+    if settings.only == ("number",):
+        return numbers.measure(settings)
     tables = {table.name: table for table in real_tables()}
     if missing := missing_packages():
         raise Refused(f"tables of {', '.join(missing)} are needed; pip install 'pellucid[tables]'")
@@ -184,7 +187,7 @@ def sections(settings: Settings) -> list[Section]:
     """One line per table, and the requirements over all tables."""
     rows = read_rows(settings.output / FILE)
     if not rows:
-        return []
+        return numbers.sections(settings)
     before = group(read_rows(settings.output / BEFORE), "table")
     lines = []
     for (name,), found in group(rows, "table").items():
@@ -208,7 +211,8 @@ def sections(settings: Settings) -> list[Section]:
     table = Sheet("First answer on real tables, with the defaults", headings, lines, note)
     planted = read_rows(settings.output / PLANTED_FILE)
     sheets = [_planted(planted)] if planted else []
-    return [Section("Real tables", "", [_summary(rows, before), *sheets, table])]
+    first = Section("Real tables", "", [_summary(rows, before), *sheets, table])
+    return [first, *numbers.sections(settings)]
 
 
 def _planted(rows: list[Row]) -> Sheet:

@@ -168,6 +168,10 @@ export interface ClusterNumber {
   smallest: number | null;
   stability: number | null;
   agreement: number | null;
+  /** Cost of a tree relative to that of the clusters. */
+  cost: number | null;
+  /** The score that decides. */
+  total: number | null;
   chosen: boolean;
 }
 

@@ -108,6 +108,8 @@ def test_other_names_of_the_keys_are_read(iris):
             "smallest": 40,
             "stability": None,
             "agreement": None,
+            "cost": None,
+            "total": None,
             "chosen": False,
         }
     ]

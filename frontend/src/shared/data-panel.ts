@@ -51,12 +51,16 @@ export function dataSection(notes: DataNotes, quality: Quality | null): HTMLElem
   );
 }
 
+/** Number of columns that were clustered, of a table with these facts. */
+export function columnsUsed({ columns, furtherColumns }: TableFacts): number {
+  return columns.filter(({ role }) => ["number", "category", "date"].includes(role)).length + furtherColumns;
+}
+
 /** Rows and columns that were read, used and left out. */
 function tableSummary(table: TableFacts): HTMLElement {
-  const { rowsRead, rowsUsed, dropped, columns, furtherColumns } = table;
+  const { rowsRead, rowsUsed, dropped, columns } = table;
   const item = (value: string, name: string, details: string) =>
     h("div", {}, h("dt", {}, h("span", { class: "measure-value" }, value), name), h("dd", {}, details));
-  const isUsed = ({ role }: ColumnFacts) => ["number", "category", "date"].includes(role);
   const ignored = columns.filter(({ role }) => role === "ignored");
   const filled = columns.filter((column) => column.filled !== null && column.missing);
   const names = (some: ColumnFacts[], text: (column: ColumnFacts) => string) => shortList(some.map(text));
@@ -72,7 +76,7 @@ function tableSummary(table: TableFacts): HTMLElement {
         dropped.map(({ reason, rows }) => t.dropReasons[reason](formatCount(rows))).join(", "),
       ),
     );
-  items.push(item(formatCount(columns.filter(isUsed).length + furtherColumns), t.columnsUsed, ""));
+  items.push(item(formatCount(columnsUsed(table)), t.columnsUsed, ""));
   if (ignored.length)
     items.push(
       item(
@@ -164,7 +168,7 @@ function whyNumber(rows: ClusterNumber[]): string {
   const chosen = rows.find((row) => row.chosen);
   if (!chosen) return "";
   if (rows.length === 1 || chosen.score === null || chosen.stability === null) return t.givenNumber(String(chosen.k));
-  return t.whyNumber(String(chosen.k), formatFixed(chosen.score, 2), formatFixed(chosen.stability, 2));
+  return t.whyNumber(String(chosen.k), formatFixed(chosen.score, 3), formatFixed(chosen.stability, 2));
 }
 
 interface TableColumn {
@@ -174,18 +178,20 @@ interface TableColumn {
 }
 
 function numberTable(rows: ClusterNumber[]): HTMLElement {
-  const optional = (key: "score" | "smallest" | "stability" | "agreement", text: (v: number) => string) => ({
+  const optional = (key: "total" | "score" | "smallest" | "stability" | "agreement" | "cost", text: (v: number) => string) => ({
     title: t.numberHeads[key],
     text: (row: ClusterNumber) => (row[key] === null ? "–" : text(row[key]!)),
     isKnown: (row: ClusterNumber) => row[key] !== null,
   });
   const columns: TableColumn[] = [
     { title: t.numberHeads.clusters, text: ({ k, chosen }) => `${k}${chosen ? t.chosen : ""}`, isKnown: () => true },
-    optional("score", (v) => formatFixed(v, 2)),
+    optional("total", (v) => formatFixed(v, 3)),
+    optional("score", (v) => formatFixed(v, 3)),
     // A share, or a number of rows.
     optional("smallest", (v) => (v < 1 ? formatPercent(v) : formatCount(v))),
     optional("stability", (v) => formatFixed(v, 2)),
     optional("agreement", formatPercent),
+    optional("cost", (v) => `+${formatPercent(Math.max(v - 1, 0))}`),
   ];
   const shown = columns.filter(({ isKnown }) => rows.some(isKnown));
   const table = h(

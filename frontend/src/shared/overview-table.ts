@@ -8,7 +8,7 @@ import { formatFixed, formatPercent, formatRows } from "./format";
 import { pictureButtons } from "./picture";
 import { onPrint } from "./printing";
 import { clusterBadge } from "./row-result";
-import type { ClusterStatistics, Column } from "../types";
+import type { CategoryColumn, ClusterStatistics, Column } from "../types";
 import { t } from "../texts";
 
 /** Differences above this many standard deviations have the same colour. */
@@ -17,6 +17,7 @@ const MAX_DIFFERENCE = 3;
 const MAX_OPACITY = 0.55;
 /** Number of columns that are shown without a click. */
 const VISIBLE_COLUMNS = 10;
+const YES = /^(yes|true|1|y|t)$/i;
 /** Number of clusters that fit beside each other on paper. */
 const CLUSTERS_ON_PAPER = 6;
 
@@ -45,9 +46,12 @@ export function overviewTable(view: ClusterView): HTMLElement {
       ),
     );
   };
+  const described = new Set(
+    data.table?.columns.flatMap(({ name, role }) => (role === "profile" ? [name] : [])) ?? [],
+  );
   const everyCluster = data.clusters.map((_, c) => c);
   const shownColumns = () => {
-    const order = orderedColumns(data.columns, view.statistics());
+    const order = orderedColumns(data.columns, view.statistics(), described);
     return isComplete ? order : order.slice(0, VISIBLE_COLUMNS);
   };
   const draw = () => {
@@ -93,10 +97,12 @@ export function overviewTable(view: ClusterView): HTMLElement {
   );
 }
 
-/** The columns with the largest difference first. */
-function orderedColumns(columns: Column[], clusters: ClusterStatistics[]): number[] {
-  const size = (i: number) => Math.max(...clusters.map(({ apart }) => Math.abs(apart[i] ?? 0)));
-  return columns.flatMap((column, i) => (column.shown ? [i] : [])).sort((a, b) => size(b) - size(a));
+/** Columns that are described but not clustered, then those with the largest difference. */
+function orderedColumns(columns: Column[], clusters: ClusterStatistics[], described: Set<string>): number[] {
+  const size = (i: number) =>
+    described.has(columns[i].name) ? Infinity : Math.max(...clusters.map(({ apart }) => Math.abs(apart[i] ?? 0)));
+  const bySize = (a: number, b: number) => (size(a) === size(b) ? a - b : size(b) - size(a));
+  return columns.flatMap((column, i) => (column.shown ? [i] : [])).sort(bySize);
 }
 
 function columnRow(column: Column, i: number, clusters: ClusterStatistics[]): HTMLElement {
@@ -116,14 +122,14 @@ function columnRow(column: Column, i: number, clusters: ClusterStatistics[]): HT
 
 function overallText(column: Column): string {
   if (column.kind === "number") return formatRounded(column, column.mean);
-  return column.all.length ? mostFrequent(column.values, column.all).text : "–";
+  return column.all.length ? categoryText(column, column.all).text : "–";
 }
 
 function clusterCell(column: Column, i: number, { rows, apart, means, counts }: ClusterStatistics): Cell {
   if (!rows) return { text: "–", difference: null };
   if (column.kind === "number")
     return { text: formatRounded(column, means[i]?.[0]), difference: apart[i] };
-  const { text, position } = mostFrequent(column.values, counts[i]);
+  const { text, position } = categoryText(column, counts[i]);
   const total = column.all.reduce((a, b) => a + b, 0);
   const share = column.all[position] / Math.max(total, 1);
   const inOthers = (column.all[position] - counts[i][position]) / Math.max(total - rows, 1);
@@ -131,9 +137,12 @@ function clusterCell(column: Column, i: number, { rows, apart, means, counts }: 
   return { text, difference: (counts[i][position] / rows - inOthers) / deviation };
 }
 
-function mostFrequent(values: string[], counts: number[]): { text: string; position: number } {
+/** The most frequent category; of two categories always the same one, "yes" or the rarer one. */
+function categoryText({ values, all, others }: CategoryColumn, counts: number[]): { text: string; position: number } {
   const total = counts.reduce((a, b) => a + b, 0);
-  const position = counts.indexOf(Math.max(...counts));
+  const yes = values.findIndex((value) => YES.test(value));
+  const rarer = yes >= 0 ? yes : all.indexOf(Math.min(...all));
+  const position = values.length === 2 && !others ? rarer : counts.indexOf(Math.max(...counts));
   return { text: `${values[position] ?? t.other} (${formatPercent(counts[position] / Math.max(total, 1))})`, position };
 }
 

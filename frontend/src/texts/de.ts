@@ -308,14 +308,16 @@ export const german: Texts = {
   log: "Alle Entscheidungen",
   numberTitle: "Anzahl der Cluster",
   whyNumber: (k, score, stability) =>
-    `${k} Cluster wurden gewählt: Silhouette ${score}, Stabilität ${stability}. Gewählt wird die kleinste Anzahl, die fast die beste ist; zwei Cluster nur, wenn sie deutlich besser sind als alle anderen.`,
+    `${k} Cluster wurden gewählt: Silhouette ${score}, Stabilität ${stability}. Gewählt wird die Anzahl mit der höchsten Wertung. Die Wertung ist die Silhouette, höher für eine größere Anzahl und niedriger, wenn die Cluster nicht stabil sind oder ein Baum sie nicht erhält. Die Werte sind die einer Stichprobe der Zeilen.`,
   givenNumber: (k) => `${k} Cluster wurden vorgegeben.`,
   numberHeads: {
     clusters: "Cluster",
+    total: "Wertung",
     score: "Silhouette",
     smallest: "kleinster Cluster",
     stability: "Stabilität",
-    agreement: "Übereinstimmung",
+    agreement: "Übereinstimmung eines Baums",
+    cost: "Kosten des Baums",
   },
   chosen: " (gewählt)",
   scoreByNumber: "Silhouette nach Anzahl der Cluster",
@@ -576,10 +578,9 @@ export const germanInPython: PythonTexts = {
     fewerClusters: "{n} statt {k} Cluster, weil nur {n:Zeile|Zeilen} verschieden {n?ist|sind}",
     chose: "{n:Cluster|Cluster} gewählt: {reasons:;} ({option} ändert das)",
     tooFewRows: "für mehr gibt es zu wenige verschiedene Zeilen",
-    silhouette: "Silhouette {score:.2f} (1 ist ideal, unter {weak:g} ist schwach)",
-    otherScores: "andere {scores:;}",
-    score: "{k}: {score:.2f}",
+    silhouette: "Silhouette {score:.3f} (1 ist ideal, unter {weak:g} ist schwach)",
     otherNumbers: "auch {numbers:&} Cluster sind eine gute Antwort",
+    comparedOnSample: "die Anzahlen wurden an {n:Zeile|Zeilen} verglichen",
     largestNumber: "{k} ist die größte untersuchte Anzahl ({option} untersucht mehr)",
 
     lowAgreement:
@@ -590,8 +591,9 @@ export const germanInPython: PythonTexts = {
     impureRule: "nur {share:.1%} der Zeilen, die die Regel von Cluster {cluster} auswählt, gehören zu diesem Cluster; {leaves} erlaubt mehr Regeln",
     noRuleForRows: "keine Regel führt zu Cluster {cluster} ({rows:Zeile|Zeilen}); {leaves} erlaubt mehr Regeln",
     smallCluster: "Cluster {cluster} hat nur {rows:Zeile|Zeilen} ({share:.1%}); ein kleineres {option} ist vielleicht besser",
+    fewRows: "die Tabelle hat nur {n:Zeile|Zeilen}; Cluster aus so wenigen Zeilen können Zufall sein",
     overlap:
-      "die Cluster überlappen (Silhouette {score:.2f}, unter {weak:g} ist schwach); weniger Spalten ({option}) trennen sie vielleicht besser",
+      "die Cluster überlappen (Silhouette {score:.3f}, unter {weak:g} ist schwach); weniger Spalten ({option}) trennen sie vielleicht besser",
     manyDropped: "{n} von {rows:Zeile|Zeilen} wurden wegen fehlender Zahlen nicht geclustert; {option} behält sie",
     impureRegions:
       "{n:Region enthält|Regionen enthalten} mehr Zeilen anderer Cluster, als {option} erlaubt; der größte Anteil ist {error:.1%}",

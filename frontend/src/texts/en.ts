@@ -318,14 +318,16 @@ export const english = {
   log: "All decisions",
   numberTitle: "Number of clusters",
   whyNumber: (k: string, score: string, stability: string) =>
-    `${k} clusters were chosen: silhouette score ${score}, stability ${stability}. The smallest number that is almost the best is chosen; two clusters only if they are clearly better than all others.`,
+    `${k} clusters were chosen: silhouette score ${score}, stability ${stability}. The number with the highest score is chosen. The score is the silhouette, more for a larger number, and less if the clusters are not stable or a tree does not keep them. The values are those of a sample of the rows.`,
   givenNumber: (k: string) => `${k} clusters were requested.`,
   numberHeads: {
     clusters: "clusters",
+    total: "score",
     score: "silhouette",
     smallest: "smallest cluster",
     stability: "stability",
-    agreement: "agreement",
+    agreement: "agreement of a tree",
+    cost: "cost of the tree",
   },
   chosen: " (chosen)",
   scoreByNumber: "silhouette by number of clusters",
@@ -597,10 +599,9 @@ export const englishInPython = {
       "made {n:cluster|clusters} instead of {k}, because only {n:row|rows} {n?is|are} different",
     chose: "chose {n:cluster|clusters}: {reasons:;} ({option} to change)",
     tooFewRows: "there are too few different rows for more",
-    silhouette: "silhouette score {score:.2f} (1 is perfect, below {weak:g} is weak)",
-    otherScores: "others {scores}",
-    score: "{k}: {score:.2f}",
+    silhouette: "silhouette score {score:.3f} (1 is perfect, below {weak:g} is weak)",
     otherNumbers: "{numbers:&} clusters are a good answer too",
+    comparedOnSample: "numbers were compared on {n:row|rows}",
     largestNumber: "{k} is the largest number tried ({option} tries more)",
 
     // warnings
@@ -611,8 +612,9 @@ export const englishInPython = {
     impureRule: "only {share:.1%} of the rows that the rule of cluster {cluster} selects are in that cluster; {leaves} allows more rules",
     noRuleForRows: "no rule leads to cluster {cluster} ({rows:row|rows}); {leaves} allows more rules",
     smallCluster: "cluster {cluster} has only {rows:row|rows} ({share:.1%}); a smaller {option} may be better",
+    fewRows: "the table has only {n:row|rows}; clusters of so few rows may be due to chance",
     overlap:
-      "the clusters overlap (silhouette score {score:.2f}, below {weak:g} is weak); {option} with fewer columns may separate them better",
+      "the clusters overlap (silhouette score {score:.3f}, below {weak:g} is weak); {option} with fewer columns may separate them better",
     manyDropped: "{n} of {rows:row|rows} were not clustered because of missing numbers; {option} keeps them",
     impureRegions:
       "{n:region has|regions have} more rows of other clusters than {option} allows; the largest share is {error:.1%}",

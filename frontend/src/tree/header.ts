@@ -1,6 +1,6 @@
 // The header of a tree report.
 
-import { warningBox } from "../shared/data-panel";
+import { columnsUsed, warningBox } from "../shared/data-panel";
 import { h } from "../shared/dom";
 import { describeCost, displayRule, formatCount, formatFixed, formatPercent, formatRows } from "../shared/format";
 import { drawSentences, drawSizeBar, pageHeader } from "../shared/page-header";
@@ -53,6 +53,7 @@ function summaryText(data: TreePayload, tree: Tree): string {
   }
   const empty = tree.clusters.filter((cluster) => cluster.rows === 0).length;
   if (empty) text += t.emptyClusters(empty, formatCount(empty), data.rowsAre);
-  text += t.columnsOf(formatCount(columns), data.columnsInData, formatCount(data.columnsInData));
+  const inData = data.table ? columnsUsed(data.table) : data.columnsInData;
+  text += t.columnsOf(formatCount(columns), inData, formatCount(inData));
   return `${text}${t.averageConditions(formatFixed(conditions, 1))}`;
 }

@@ -1,5 +1,6 @@
 // The measures of the selected tree.
 
+import { columnsUsed } from "../shared/data-panel";
 import { breakable, h, section } from "../shared/dom";
 import { csvButton, tableRows } from "../shared/download";
 import { formatCostChange, formatCount, formatFixed, formatPercent } from "../shared/format";
@@ -71,7 +72,7 @@ function stabilityDetails(state: TreeState): HTMLElement | null {
 
 function treeMeasures(state: TreeState): Measure[] {
   const { agreement, costRatio, conditions, questions, mostQuestions, leaves, columns } = state.tree.measures;
-  const { reference, columnsInData, rowsAre } = state.data;
+  const { reference, columnsInData, rowsAre, table } = state.data;
   const measures: Measure[] = [];
   if (agreement !== null)
     measures.push([
@@ -98,7 +99,7 @@ function treeMeasures(state: TreeState): Measure[] {
     ],
     [String(leaves), t.leavesName, t.leavesText],
     [
-      t.partOf(String(columns), formatCount(columnsInData)),
+      t.partOf(String(columns), formatCount(table ? columnsUsed(table) : columnsInData)),
       t.columnsUsedName,
       t.columnsUsedText,
     ],

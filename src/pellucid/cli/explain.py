@@ -98,7 +98,7 @@ def explain(
         if files.as_json:
             _show_json(found)
         else:
-            _show(found, with_scores="-" in str(options.k))
+            _show(found)
 
     write_and_show(files, _steps(found, files), found.explanation, show)
 
@@ -160,10 +160,9 @@ def _steps(found: TableExplanation, files: OutputFiles) -> list[FileStep]:
     ]
 
 
-def _show(found: TableExplanation, *, with_scores: bool) -> None:
+def _show(found: TableExplanation) -> None:
     fitted, measures = found.fitted, found.measures
-    if with_scores:
-        _show_scores(found.number_scores, fitted.n_clusters)
+    _show_scores(found.number_scores, fitted.n_clusters)
     n_clusters = sum(bool(rule.rules) for rule in found.rules)
     splits = count(int(measures["n_leaves"]) - 1, "split")
     rows = count(fitted.n_rows, "row")
@@ -196,20 +195,27 @@ def _show(found: TableExplanation, *, with_scores: bool) -> None:
 
 
 def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
-    table = plain_table("clusters", "silhouette", "stability", "smallest cluster", "agreement")
+    if not scores:
+        return
+    table = plain_table(
+        "clusters", "score", "silhouette", "stability", "smallest", "agreement", "cost"
+    )
     for score in scores:
         mark = " (chosen)" if score.k == chosen else ""
         table.add_row(
             f"{score.k}{mark}",
-            f"{score.silhouette:.2f}",
+            f"{score.score:.3f}",
+            f"{score.silhouette:.3f}",
             f"{score.stability:.2f}",
             percent(score.smallest),
-            "-" if score.agreement is None else percent(score.agreement),
+            percent(score.agreement),
+            cost_change(score.cost),
         )
     open_console().print(table)
     show_line(
-        "silhouette: separation, 1 is perfect; stability: agreement with clusterings of parts of "
-        "the rows, 1 is perfect; agreement: rows that a tree assigns to their cluster"
+        "score: decides about the number; silhouette: separation, 1 is perfect; stability: "
+        "agreement with clusterings of parts of the rows, 1 is perfect; smallest: cluster; "
+        "agreement and cost: of a tree\n"
     )
 
 
@@ -245,7 +251,7 @@ def _show_json(found: TableExplanation) -> None:
             for rule, name in zip(found.rules, found.suggested_names)
         ],
         "measures": {n: None if np.isnan(v) else v for n, v in found.measures.items()},
-        "numbers_of_clusters": [vars(score) for score in found.number_scores],
+        "numbers_of_clusters": [{**vars(s), "score": s.score} for s in found.number_scores],
         "outliers": found.outliers.tolist(),
         "profile": found.profile,
         "stability": None if found.stability is None else found.stability.to_dict(),

@@ -153,8 +153,10 @@ def _columns(
     cuts = table.cuts([c.tree for c in choice.trees], explanation.tree_columns_)
     read = without_rows(table.read, table.asked_values) if page.is_private else table.read
     facts = page.notes.table
-    logarithmic = {c.name for c in facts.columns if c.scale == "log"} if facts else set()
-    return choose_columns(table.names, read, used, own.position, n_clusters, cuts, logarithmic)
+    known = facts.columns if facts else ()
+    logarithmic = {c.name for c in known if c.scale == "log"}
+    first = [*used, *(c.name for c in known if c.role == "profile")]
+    return choose_columns(table.names, read, first, own.position, n_clusters, cuts, logarithmic)
 
 
 def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], int]:

@@ -34,6 +34,8 @@ _KEYS = {
     "smallest": ("smallest", "smallest_cluster", "smallest cluster"),
     "stability": ("stability",),
     "agreement": ("agreement",),
+    "cost": ("cost",),
+    "total": ("total",),
     "chosen": ("chosen", "is_chosen"),
 }
 """Keys of the page, and the names that each may have in a row."""

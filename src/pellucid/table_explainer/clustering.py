@@ -23,7 +23,6 @@ from pellucid.table_explainer.number_of_clusters import (
     NumberScore,
     choose_number,
     silhouette,
-    with_agreement,
 )
 from pellucid.table_explainer.outliers import smallest_size
 from pellucid.table_explainer.preparing import PreparedTable
@@ -141,7 +140,7 @@ def _first_clustering(prepared: PreparedTable, options: ExplainOptions) -> Clust
     """The clustering with the number of clusters that was given, or that is best."""
     number, k = None, options.number
     if not isinstance(k, int):
-        number = _choose_number(prepared.Z, k)
+        number = _choose_number(prepared, k)
         k = number.k
     clustering = _cluster(prepared, k, options, number)
     if (n_different := clustering.n_clusters) < k:
@@ -192,15 +191,14 @@ def columns_of_clusters(clustering: Clustering, *others: np.ndarray) -> dict[str
     return found if left else {}
 
 
-def _choose_number(Z: np.ndarray, numbers: tuple[int, int] | None) -> ChosenNumber:
-    if numbers is None:
-        number = choose_number(Z)
-    else:
-        number = with_agreement(choose_number(Z, range(numbers[0], numbers[1] + 1)), Z)
+def _choose_number(prepared: PreparedTable, numbers: tuple[int, int] | None) -> ChosenNumber:
+    tried = None if numbers is None else range(numbers[0], numbers[1] + 1)
+    # Values of the table are the same if other rows are left out, unlike those of a scale.
+    number = choose_number(prepared.Z, tried, columns=prepared.features)
     if number.scores:
         return number
     # All numbers are too large to be compared: one cluster per different row.
-    return replace(number, k=len(np.unique(Z, axis=0)))
+    return replace(number, k=len(np.unique(prepared.Z, axis=0)))
 
 
 def _cluster(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any, NamedTuple
 
@@ -57,6 +57,11 @@ class Claim(NamedTuple):
     def gain(self) -> float:
         """The difference of the two shares."""
         return self.share - self.others
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the claim holds for most rows, and for clearly fewer of the others."""
+        return self.share >= tuning.TYPICAL and self.gain >= tuning.CLEAR
 
     def __str__(self) -> str:
         return (
@@ -174,7 +179,7 @@ class _Claims:
         ordered = [c for group in (of_rule, others) for c in sorted(group, key=_by_gain)]
         ordered = [c for c in ordered if c.share >= tuning.TYPICAL and c.gain > 0]
         # One claim per column, the first; if none of them is clear, the best of all.
-        found = {c.column: c for c in reversed(ordered) if c.gain >= tuning.CLEAR}
+        found = {c.column: c for c in reversed(ordered) if c.is_clear}
         return [c for c in ordered if found.get(c.column) is c] or sorted(ordered, key=_by_gain)[:1]
 
     def _of(
@@ -207,29 +212,35 @@ class _Claims:
             words = condition if is_value else pattern.format(name)
             return _claim(words, name, condition, mine, holds)
 
-        if low is not None and high is not None:
-            is_below, is_above = values <= low, values > high
-            if min(is_below[~mine].mean(), is_above[~mine].mean()) >= tuning.BESIDE_MEDIUM:
-                yield claim(say.medium, ~is_below & ~is_above, low=low, high=high)
-                return
         inside, outside = z[mine].mean(), z[~mine].mean()
         is_high = bool(inside > outside)
         bound = low if is_high else high
         if bound is None:
-            if low != high:
-                return  # The rule has a bound on the other side only.
             # Halfway between the means, on the scale of the clusters.
             bound = float(values[z <= (inside + outside) / 2].max(initial=values.min()))
         # High is above the median, and low is below it.
         below = values[values < self.median[j]]
         bound = max(bound, self.median[j]) if is_high else min(bound, below.max(initial=-np.inf))
-        if inside == outside or not values.min() <= bound < values.max():
-            return
         bound = _readable(values, bound)
-        if is_high:
-            yield claim(say.late if is_time else say.high, values > bound, low=bound)
-        else:
-            yield claim(say.early if is_time else say.low, values <= bound, high=bound)
+        # A rule may have a bound on the other side only.
+        is_against = low != high and (low if is_high else high) is None
+        found: Claim | None = None
+        if inside != outside and not is_against and values.min() <= bound < values.max():
+            if is_high:
+                found = claim(say.late if is_time else say.high, values > bound, low=bound)
+            else:
+                found = claim(say.early if is_time else say.low, values <= bound, high=bound)
+        is_clear = found is not None and found.is_clear
+        if not is_clear or (low is not None and high is not None):
+            first, last = np.quantile(values[mine], tuning.MEDIUM)
+            least = _readable(values, values[values < first].max(initial=-np.inf), low)
+            most = _readable(values, values[values <= last].max(), high)
+            is_below, is_above = values <= least, values > most
+            if min(is_below[~mine].mean(), is_above[~mine].mean()) >= tuning.BESIDE_MEDIUM:
+                medium = claim(say.medium, ~is_below & ~is_above, low=least, high=most)
+                found = medium if medium.gain >= tuning.MEDIUM_GAIN else found
+        if found is not None:
+            yield found
 
     def _of_categories(
         self, column: str, mine: np.ndarray, conditions: Sequence[Sequence[Condition]]
@@ -264,8 +275,10 @@ def _claim(words: str, column: str, condition: str, mine: np.ndarray, holds: np.
     return Claim(words, column, condition, share, others)
 
 
-def _readable(values: np.ndarray, bound: float) -> float:
-    """A bound with few digits that divides the values in the same way."""
+def _readable(values: np.ndarray, bound: float, of_rule: float | None = None) -> float:
+    """The bound of the rule, or one with few digits that divides the values like `bound`."""
+    if of_rule is not None or not values.min() <= bound < values.max():
+        return bound if of_rule is None else of_rule
     left, right = values[values <= bound].max(), values[values > bound].min()
     return choose_threshold(float(left), float(right), "round")
 
@@ -332,7 +345,8 @@ def _negated(name: Indicator) -> str:
 def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     """For each column that is described but not clustered, one text per cluster.
 
-    A number is described by its mean, a category by the most frequent value and its share.
+    A number is described by its mean, a category by the most frequent value and its share. Of two
+    categories it is always the share of the same one: "yes", or the rarer one.
     """
     prepared = fitted.prepared
     if not prepared.roles.profile:
@@ -342,7 +356,8 @@ def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     described = {}
     for name in prepared.roles.profile:
         column = prepared.cleaned[name].gather(prepared.rows)
-        describe = _mean if prepared.roles.is_quantity(column) else _most_frequent
+        is_number = prepared.roles.is_quantity(column)
+        describe = _mean if is_number else partial(_category, of=_one_of_two(column))
         described[name] = [describe(column.filter(pl.Series(labels == c))) for c in clusters]
     return described
 
@@ -358,10 +373,23 @@ def _mean(column: pl.Series) -> str:
     return f"{mean:.0f}" if known.kind == "year" else f"{mean:,.4g}"
 
 
-def _most_frequent(column: pl.Series) -> str:
-    column = as_category(column).drop_nulls()
-    if not len(column):
+def _counts(column: pl.Series) -> list[tuple[Any, int]]:
+    """The categories with their numbers of rows, the most frequent first."""
+    counts = as_category(column).drop_nulls().alias("value").value_counts(name="rows")
+    return counts.sort("rows", "value", descending=[True, False]).rows()
+
+
+def _one_of_two(column: pl.Series) -> Any:
+    """The category of a column of two categories that is described: "yes", or the rarer one."""
+    counts = _counts(column)
+    if len(counts) != 2:
+        return None
+    return next((v for v, _ in counts if str(v).casefold() in _YES), counts[1][0])
+
+
+def _category(column: pl.Series, of: Any) -> str:
+    counts = _counts(column)
+    if not counts:
         return "-"
-    counts = column.alias("value").value_counts(name="rows")
-    value, rows = counts.sort("rows", "value", descending=[True, False]).row(0)
-    return f"{value} ({rows / len(column):.0%})"
+    value, rows = counts[0] if of is None else (of, dict(counts).get(of, 0))
+    return f"{value} ({rows / sum(n for _, n in counts):.0%})"

@@ -242,7 +242,9 @@ def _problems(fitted: FittedTable) -> Iterator[str]:
     for rule in fitted.small_rules():
         shown = {"cluster": str(rule.cluster), "rows": rule.n_samples, "share": rule.share}
         yield Message("smallCluster", **shown, option=option("k"))
-    if not has_labels and fitted.n_rows >= tuning.FEW_ROWS and score < tuning.WEAK:
+    if not has_labels and fitted.n_rows < tuning.FEW_ROWS:
+        yield Message("fewRows", n=fitted.n_rows)
+    elif not has_labels and score < tuning.WEAK:
         yield Message("overlap", score=score, weak=tuning.WEAK, option=option("columns"))
     if not has_labels and (n_cells := fitted.prepared.n_cells) is not None:
         yield Message("cells", columns=fitted.prepared.roles.used, n=n_cells)

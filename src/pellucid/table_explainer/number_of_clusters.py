@@ -1,18 +1,23 @@
-"""The number of clusters, chosen by separation and stability.
+"""The number of clusters, chosen by separation, stability and the tree that explains the clusters.
 
 Every number of clusters k is scored by
 
-    silhouette(k) - W * (1 - stability(k))
+    silhouette(k) + D * max(0, silhouette(k) - silhouette(k + 1))
+        - S * max(0, 0.9 - stability(k)) - A * max(0, 0.95 - agreement(k))
 
-where the stability is the mean adjusted Rand index between the clustering of all rows and
-clusterings of random parts of the rows, applied to all rows. The smallest k whose score is almost
-the best is chosen. Two clusters are chosen only if their score is clearly higher than all others,
-because one threshold is seldom a useful segmentation. A k with a cluster of less than 1% of the
-rows is not chosen; the rows of a cluster of 1 to 2% are set apart afterwards. The choice does not
-depend on the random seed of the final clustering.
+The silhouette score is the mean over clusterings of random parts of the rows, applied to all rows.
+It falls behind the number of groups, also where two close groups as one have a higher score. The
+stability is the mean adjusted Rand index between these clusterings and that of all rows. The
+agreement is the share of the rows that a tree assigns to their cluster. Two clusters have a lower
+score, because one threshold is seldom a useful segmentation. A k with a cluster of less than 1% of
+the rows is not chosen; the rows of a cluster of 1 to 2% are set apart afterwards. `tuning` has the
+constants, and ``python -m benchmarks tables --only number`` the measurements by which they were
+chosen.
 
-The silhouette score is that of scikit-learn. kneed and yellowbrick find an elbow of the cost, which
-says nothing about stability.
+The choice does not depend on the order of the rows or on the random seed of the final clustering.
+The samples are drawn by the values of the rows, so that a table of which some rows are left out
+has almost the same sample. kneed and yellowbrick find an elbow of the cost, which says nothing
+about stability.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import silhouette_score
 from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_limits
 
@@ -40,21 +45,28 @@ _SEED = 0
 class NumberScore:
     """How good a number of clusters is.
 
-    The mean silhouette score of a sample of the rows, the mean adjusted Rand index with clusterings
-    of parts of the rows, the share of the rows in the smallest cluster, and, if it was computed,
-    the share of the rows that the tree assigns to their cluster.
+    The mean silhouette score of clusterings of parts of the rows, their mean adjusted Rand index
+    with the clustering of all rows, the share of the rows in its smallest cluster, and the share of
+    the rows that a tree assigns to their cluster, with its cost relative to that of k-means. All of
+    them are computed on a sample of the rows.
     """
 
     k: int
     silhouette: float
     stability: float
     smallest: float
-    agreement: float | None = None
+    agreement: float
+    cost: float
+    drop: float = 0.0
+    """How much lower the silhouette score of one more cluster is; 0 if it is not known."""
 
     @property
     def score(self) -> float:
-        """The silhouette score, reduced if the clusters are not stable."""
-        return self.silhouette - tuning.INSTABILITY_WEIGHT * (1 - self.stability)
+        """The score by which the number is chosen."""
+        doubt = tuning.INSTABILITY_WEIGHT * max(0.0, tuning.STABLE - self.stability)
+        doubt += tuning.DISAGREEMENT_WEIGHT * max(0.0, tuning.EXPLAINED - self.agreement)
+        doubt += tuning.TWO_CLUSTERS_LOSS * (self.k == 2)
+        return self.silhouette + tuning.DROP_WEIGHT * self.drop - doubt
 
 
 @dataclass(frozen=True)
@@ -67,25 +79,28 @@ class ChosenNumber:
     largest: int = tuning.LARGEST_NUMBER
     eligible: tuple[NumberScore, ...] = ()
     """Scores of the numbers without very small clusters."""
+    n_rows: int = 0
+    """Rows of which the scores are, at most `tuning.NUMBER_SAMPLE`."""
 
     def next_best(self) -> ChosenNumber | None:
         """The same scores with the next best number; None if no other number is left."""
-        left = [s for s in self.eligible if s.k != self.k]
-        if not left:
-            return None
-        chosen = _best(left)
-        return replace(self, k=chosen.k, eligible=tuple(left), others=_others(left, chosen))
+        left = tuple(s for s in self.eligible if s.k != self.k)
+        return self._with_best(left) if left else None
+
+    def _with_best(self, eligible: tuple[NumberScore, ...]) -> ChosenNumber:
+        chosen = max(eligible, key=lambda s: (s.score, -s.k))
+        others = _others(eligible, chosen)
+        return replace(self, k=chosen.k, eligible=eligible, others=others)
 
     def reasons(self, silhouette: float) -> list[Message]:
         """Why the number was chosen; `silhouette` is that of the clustering that is shown."""
         if not self.scores:
             return [Message("tooFewRows")]
         found = [Message("silhouette", score=silhouette, weak=tuning.WEAK)]
-        rest = [Message("score", k=s.k, score=s.silhouette) for s in self.scores if s.k != self.k]
-        if rest:
-            found.append(Message("otherScores", scores=rest))
         if self.others:
             found.append(Message("otherNumbers", numbers=self.others))
+        if self.n_rows == tuning.NUMBER_SAMPLE:
+            found.append(Message("comparedOnSample", n=self.n_rows))
         if self.k == self.largest:
             further = option("k", f"{self.k}-{2 * self.k}")
             found.append(Message("largestNumber", k=self.k, option=further))
@@ -107,7 +122,7 @@ def largest_number(n_rows: int) -> int:
 
 
 def sample_rows(n_rows: int) -> np.ndarray:
-    """Positions of the rows on which silhouette scores are computed."""
+    """Positions of the rows on which the silhouette score of a clustering is computed."""
     size = tuning.SILHOUETTE_SAMPLE
     if n_rows <= size:
         return np.arange(n_rows)
@@ -124,43 +139,82 @@ def silhouette(Z: np.ndarray, labels: np.ndarray) -> float:
     return float(silhouette_score(Z[rows], labels))
 
 
-def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> ChosenNumber:
+def row_keys(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """A random number for each row that depends on its values only.
+
+    Equal rows are numbered, so that their keys differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.table_explainer.number_of_clusters import row_keys
+    >>> values = np.array([1.0, 2.0, 5.0])
+    >>> bool((row_keys([values])[::-1] == row_keys([values[::-1]])).all())
+    True
+    """
+    keys = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        # Adding zero turns -0.0 into 0.0.
+        bits = (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
+        keys = _mixed(keys ^ bits)
+    order = np.argsort(keys, kind="stable")
+    is_new = np.r_[True, np.diff(keys[order]) != 0]
+    first = np.maximum.accumulate(np.where(is_new, np.arange(len(keys)), 0))
+    repeat = np.empty(len(keys), dtype=np.uint64)
+    repeat[order] = np.arange(len(keys)) - first
+    return _mixed(keys + repeat)
+
+
+def _mixed(keys: np.ndarray) -> np.ndarray:
+    """The finalizer of SplitMix64, which makes neighbouring integers look random."""
+    keys = keys + np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+def choose_number(
+    Z: np.ndarray,
+    numbers: Sequence[int] | None = None,
+    *,
+    columns: Sequence[np.ndarray] | None = None,
+) -> ChosenNumber:
     """Choose the number of clusters for data that k-means will cluster.
 
-    The numbers to try are by default 2 to `largest_number`.
+    The numbers to try are by default 2 to `largest_number`. The rows of the samples are drawn by
+    the values in `columns`, by default those of `Z`.
     """
     numbers = range(2, largest_number(len(Z)) + 1) if numbers is None else numbers
+    keys = row_keys(list(Z.T) if columns is None else columns)
+    rows = np.argsort(keys, kind="stable")[: tuning.NUMBER_SAMPLE]
     # The sample is small: more than one thread would only add overhead.
     with threadpool_limits(1):
-        scores = tuple(_scores(Z[sample_rows(len(Z))], numbers))
+        scores = tuple(_scores(Z[rows], keys[rows], numbers))
+    return choose_from(scores, len(Z), max(numbers, default=1))
+
+
+def choose_from(scores: Sequence[NumberScore], n_rows: int, largest: int) -> ChosenNumber:
+    """The number with the highest score, of those without very small clusters.
+
+    If there are none, the number whose clusters are the least uneven is chosen.
+    """
     if not scores:
         return ChosenNumber(1, ())
-    eligible = _eligible(scores, len(Z))
-    chosen = _best(eligible)
-    others = _others(eligible, chosen)
-    return ChosenNumber(chosen.k, scores, others, max(numbers), tuple(eligible))
-
-
-def _eligible(scores: Sequence[NumberScore], n_rows: int) -> list[NumberScore]:
-    """Scores of clusterings without very small clusters; if there are none, of the least uneven."""
+    after = {s.k - 1: s.silhouette for s in scores}
+    scores = [
+        replace(s, drop=max(0.0, s.silhouette - after.get(s.k, s.silhouette))) for s in scores
+    ]
     smallest = tuning.SMALLEST_SHARE * smallest_size(n_rows) / n_rows
-    found = [s for s in scores if s.smallest >= smallest]
-    return found or [max(scores, key=lambda s: s.smallest)]
-
-
-def _best(scores: Sequence[NumberScore]) -> NumberScore:
-    more = [s for s in scores if s.k > 2]
-    two = next((s for s in scores if s.k == 2), None)
-    if not more:
-        return scores[0]
-    best = max(s.score for s in more)
-    chosen = next(s for s in more if s.score >= best - tuning.REAL_GAIN)
-    needed = chosen.score + tuning.TWO_CLUSTERS_GAIN
-    return two if two is not None and two.score > needed else chosen
+    eligible = tuple(s for s in scores if s.smallest >= smallest)
+    eligible = eligible or (max(scores, key=lambda s: s.smallest),)
+    found = ChosenNumber(
+        1, tuple(scores), largest=largest, n_rows=min(n_rows, tuning.NUMBER_SAMPLE)
+    )
+    return found._with_best(eligible)
 
 
 def _others(scores: Sequence[NumberScore], chosen: NumberScore) -> tuple[int, ...]:
-    """Other numbers with almost the score of the chosen one, or a higher one.
+    """Other numbers with almost the score of the chosen one.
 
     Neighbouring numbers give similar clusterings, so only local maxima are mentioned.
     """
@@ -174,57 +228,72 @@ def _others(scores: Sequence[NumberScore], chosen: NumberScore) -> tuple[int, ..
     )[:2]
 
 
-def _scores(Z: np.ndarray, numbers: Sequence[int]) -> list[NumberScore]:
+def _scores(Z: np.ndarray, keys: np.ndarray, numbers: Sequence[int]) -> list[NumberScore]:
     n_different = len(np.unique(Z, axis=0))
     numbers = [k for k in numbers if k < n_different]
     distances = euclidean_distances(Z)
+    parts = [_part(keys, number) for number in range(1, tuning.STABILITY_PARTS + 1)]
     progress = Progress("number of clusters", len(numbers), verbose=0)
     found = []
     for k in numbers:
-        labels = KMeans(k, n_init=10, random_state=_SEED).fit(Z).labels_
-        sizes = np.bincount(labels, minlength=k)
+        kmeans = KMeans(k, n_init=tuning.STARTS_OF_SAMPLE, random_state=_SEED).fit(Z)
+        sizes = np.bincount(kmeans.labels_, minlength=k)
         if sizes.min() > 0:
-            found.append(
-                NumberScore(
-                    k,
-                    float(silhouette_score(distances, labels, metric="precomputed")),
-                    _stability(Z, k, labels),
-                    float(sizes.min() / len(Z)),
-                )
-            )
+            found.append(_score(Z, distances, parts, kmeans))
         progress.step()
     return found
 
 
-def _stability(Z: np.ndarray, k: int, labels: np.ndarray) -> float:
-    """Mean adjusted Rand index with clusterings of random parts of the rows."""
-    random = np.random.default_rng(_SEED)
-    size = max(k, int(tuning.PART_SHARE * len(Z)))
-    found = []
-    for _ in range(tuning.STABILITY_PARTS):
-        part = random.choice(len(Z), size, replace=False)
-        kmeans = KMeans(k, n_init=3, random_state=_SEED).fit(Z[part])
-        found.append(adjusted_rand_score(labels, kmeans.predict(Z)))
-    return float(np.mean(found))
-
-
-def with_agreement(number: ChosenNumber, Z: np.ndarray) -> ChosenNumber:
-    """The scores of a range with the agreement of a tree with each clustering.
-
-    The trees are fitted on the sample of the rows on which the numbers were compared, with
-    ``effort="fast"``. The tree of the chosen number that is shown may agree slightly better.
-    """
-    Z = Z[sample_rows(len(Z))]
-    progress = Progress("trees", len(number.scores), verbose=0)
-    scores = []
-    for score in number.scores:
-        scores.append(replace(score, agreement=_agreement(score, Z)))
-        progress.step()
-    return replace(number, scores=tuple(scores))
-
-
-def _agreement(score: NumberScore, Z: np.ndarray) -> float:
-    kmeans = KMeans(score.k, n_init=10, random_state=_SEED).fit(Z)
+def _score(
+    Z: np.ndarray, distances: np.ndarray, parts: Sequence[np.ndarray], kmeans: KMeans
+) -> NumberScore:
+    k, labels = kmeans.n_clusters, kmeans.labels_
+    silhouettes, agreements = [], []
+    for part in parts:
+        starts = KMeans(k, n_init=tuning.STARTS_OF_PARTS, random_state=_SEED)
+        found = starts.fit(Z[part]).predict(Z) if len(part) >= k else labels
+        silhouettes.append(_silhouette(distances, found))
+        agreements.append(_rand_index(labels, found))
     with impure_rules_allowed():
         model = ExplainableKMeans(reference=kmeans, effort="fast", random_state=_SEED).fit(Z)
-    return float(np.mean(model.labels_ == model.reference_labels_))
+    reference = model.reference_inertia_
+    return NumberScore(
+        k,
+        silhouette=float(np.mean(silhouettes)),
+        stability=float(np.mean(agreements)),
+        smallest=float(np.bincount(labels).min() / len(Z)),
+        agreement=float(np.mean(model.labels_ == model.reference_labels_)),
+        cost=float(model.inertia_ / reference) if reference > 0 else 1.0,
+    )
+
+
+def _part(keys: np.ndarray, number: int) -> np.ndarray:
+    """Positions of a random part of the rows, by their keys."""
+    limit = np.uint64(tuning.PART_SHARE * 2.0**64)
+    return np.flatnonzero(_mixed(keys ^ _mixed(np.array([number], np.uint64))) < limit)
+
+
+def _silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
+    """Mean silhouette score, without the checks of scikit-learn, which take most of the time."""
+    member = np.eye(labels.max() + 1)[labels]
+    sizes = member.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        means = distances @ member / sizes
+    own = (np.arange(len(labels)), labels)
+    inside = means[own] * sizes[labels] / np.maximum(sizes[labels] - 1, 1)
+    means[own] = np.inf
+    outside = np.nanmin(means, axis=1)
+    largest = np.maximum(inside, outside)
+    is_known = (sizes[labels] > 1) & np.isfinite(outside) & (largest > 0)
+    return float(np.where(is_known, (outside - inside) / np.where(is_known, largest, 1), 0).mean())
+
+
+def _rand_index(first: np.ndarray, second: np.ndarray) -> float:
+    """Adjusted Rand index, without the checks of scikit-learn."""
+    table = np.eye(first.max() + 1)[first].T @ np.eye(second.max() + 1)[second]
+    pairs, rows, columns = (
+        float((counts * (counts - 1)).sum()) / 2 for counts in (table, table.sum(1), table.sum(0))
+    )
+    expected = rows * columns / (len(first) * (len(first) - 1) / 2)
+    largest = (rows + columns) / 2
+    return 1.0 if largest == expected else (pairs - expected) / (largest - expected)

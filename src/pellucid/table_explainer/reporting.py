@@ -76,6 +76,8 @@ def _numbers(fitted: FittedTable) -> list[dict[str, Any]]:
             "stability": score.stability,
             "smallest": score.smallest,
             "agreement": score.agreement,
+            "cost": score.cost,
+            "total": score.score,
             "chosen": score.k == fitted.n_clusters,
         }
         for score in fitted.clustering.number_scores

@@ -1,11 +1,9 @@
 """The numbers that decide about a table, each with its reason.
 
-"Measured" refers to ``python -m benchmarks tables``: the first answer with all defaults on 57 real
-tables, 18 of them with known groups (section "Real tables" of ``benchmarks/RESULTS.md``). Scores,
-shares of small clusters and the treatment of outliers were chosen there together: 0 tables have a
-cluster below 2% of the rows, 4 have two clusters, 56 have the same number of clusters for all
-seeds, and the mean adjusted Rand index (ARI) to the known groups is 0.339. A "convention" is a
-number that no measurement supports; it says what the number means.
+"Measured" refers to ``python -m benchmarks tables``: the first answer with all defaults on real
+tables, some of them with known groups (section "Real tables" of ``benchmarks/RESULTS.md``), and the
+number of clusters on these and on generated tables (section "Number of clusters"). A "convention"
+is a number that no measurement supports; it says what the number means.
 """
 
 from __future__ import annotations
@@ -217,33 +215,35 @@ LARGEST_NUMBER = 10
 """Largest number of clusters that is tried. Convention."""
 
 SILHOUETTE_SAMPLE = 2000
-"""Rows on which numbers of clusters are compared: the silhouette score takes quadratic time.
+"""Rows on which the silhouette score of the shown clusters is computed: it takes quadratic time.
 Convention.
 """
 
-INSTABILITY_WEIGHT = 0.1
-"""W in the score of a number of clusters. Measured: with a larger weight, and with 1 in place of
-`SMALLEST_SHARE`, the mean ARI was 0.325 instead of 0.338, and k of digits depended on the seed.
+NUMBER_SAMPLE = 600
+"""Rows on which numbers of clusters are compared. Convention: a cluster of 2% has 12 of them."""
+
+STABILITY_PARTS, PART_SHARE = 8, 0.8
+"""Random parts of the rows, and their share, whose clusterings are compared. Convention."""
+
+STARTS_OF_SAMPLE, STARTS_OF_PARTS = 5, 2
+"""Starts of k-means on the sample and on its parts. Convention."""
+
+DROP_WEIGHT, INSTABILITY_WEIGHT, DISAGREEMENT_WEIGHT, TWO_CLUSTERS_LOSS = 0.5, 0.1, 0.4, 0.05
+"""D, S and A in the score of a number of clusters, and the loss of two clusters. Measured, by
+``python -m benchmarks tables --only number``, on every other one of 106 tables; the section "Number
+of clusters" of ``benchmarks/RESULTS.md`` has the result on the others.
 """
+
+STABLE, EXPLAINED = 0.9, 0.95
+"""Stability and agreement above which more is no better. Measured, with the weights."""
 
 SMALLEST_SHARE = 0.5
 """Share of the smallest permitted size that a cluster needs when numbers are compared: its rows can
-be set apart afterwards. Measured, with `INSTABILITY_WEIGHT`.
+be set apart afterwards. Measured: with 1, the mean ARI was lower by 0.013.
 """
-
-REAL_GAIN = 0.015
-"""Gain of score that a larger number of clusters needs. Measured, with the other scores."""
-
-TWO_CLUSTERS_GAIN = 0.15
-"""Gain of score that two clusters need over more clusters. Measured: 4 of 57 tables have two."""
 
 ALSO_GOOD = 0.03
-"""Loss of score with which another number of clusters is still mentioned. Convention: twice
-`REAL_GAIN`.
-"""
-
-STABILITY_PARTS, PART_SHARE = 5, 0.7
-"""Random parts of the rows, and their share, with which stability is measured. Convention."""
+"""Loss of score with which another number of clusters is still mentioned. Convention."""
 
 MOST_NUMBERS = 3
 """Further numbers of clusters that are tried if the rule of a cluster has very few rows.
@@ -303,5 +303,10 @@ CLEAR = 0.25
 seen in the table.
 """
 
-BESIDE_MEDIUM = 0.1
-"""Share of the other rows that are below, and above, a medium value. Convention."""
+MEDIUM, BESIDE_MEDIUM = (0.05, 0.95), 0.1
+"""Quantiles of a cluster between which its medium values are, and the share of the other rows that
+are below them, and above them. Convention.
+"""
+
+MEDIUM_GAIN = 0.4
+"""Difference of the shares that such values need: they say less than high or low. Convention."""

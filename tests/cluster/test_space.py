@@ -233,6 +233,14 @@ def test_outputs_say_where_the_cost_is(tmp_path):
     assert '"costRatio":1.' in path.read_text().replace(" ", "")
 
 
+def test_trade_off_in_a_space():
+    points = fitted(reference=None, n_clusters=3, random_state=0).trade_off(
+        X, KMEANS.labels_, space=Z, faithfulness=[0, 3]
+    )
+    for point in points:
+        assert point.cost == pytest.approx(cost(Z, point.tree.predict(X)))
+
+
 def test_stability_in_a_space():
     model = fitted(reference=None, y=KMEANS.labels_)
     found = pellucid.stability(model, X, n_bootstraps=3, space=Z)

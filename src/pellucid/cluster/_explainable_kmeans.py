@@ -326,6 +326,7 @@ class ExplainableKMeans(SpaceTree):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        space: Any = None,
         faithfulness: Sequence[float] = TRADE_OFF_FAITHFULNESS,
     ) -> TradeOff:
         """Trees between the cheapest one and the one that keeps most rows.
@@ -341,6 +342,8 @@ class ExplainableKMeans(SpaceTree):
             Labels that are the reference.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
+        space : array-like or data frame of shape (n_samples, n_columns), default=None
+            The same rows in another space, of which the costs are, as in `fit`.
         faithfulness : sequence of float, default=(0, 0.1, 0.3, 1, 3)
             The values.
 
@@ -359,7 +362,7 @@ class ExplainableKMeans(SpaceTree):
              1.037      97.3%   1.44   1.67       3  faithfulness 0
         """
         model, points = copy(self), []
-        with model._prepare(X, y, sample_weight) as (_, _, problem):
+        with model._prepare(X, y, sample_weight, space) as (_, _, problem):
             problem = model._searched(problem)
             cost = _reference_cost(problem) or 1.0
             for value in map(float, faithfulness):

@@ -155,7 +155,7 @@ class SpaceTree(BaseThresholdTree):
 
     def _searched(self, problem: Problem) -> Problem:
         """The problem itself or, if its space has too many columns, with the first components."""
-        if not self._has_space:
+        if not problem.has_space:
             return problem
         self.space_loss_, space = 0.0, problem.space
         if (n_columns := space.X.shape[1]) <= MAX_COLUMNS:

@@ -245,3 +245,21 @@ def test_exports_agree_with_the_rules():
     assert len(listed) == len(rules.rules_) + 1
     with pytest.raises(TypeError, match="to_sql_columns is for a RuleSet"):
         to_sql_columns(EOPClassifier(max_error=0.1, calibration=0).fit(table[["x", "y"]], labels))
+
+
+def test_the_report_has_cards_overlaps_and_what_is_unexplained(tmp_path, wine):
+    X, y = wine
+    names = np.array(["<low>", "middle", "high"])[y]
+    rules = RuleSet(mistake_cost=1, min_support=3).fit(X, names)
+    page = rules.report(tmp_path / "rules.html", title="A & B").read_text(encoding="utf-8")
+    assert page.count('class="card"') == len(rules.rules_)
+    assert "A &amp; B" in page
+    assert "<low>" not in page
+    held = rules.holds(X)
+    n_none = (~held.any(axis=1)).sum()
+    assert f"No rule holds for {n_none} of {len(X)} rows" in page
+    overlap = (held.sum(axis=1) > 1).any()
+    assert ("rows that satisfy both" in page) == overlap
+    shares = rules.cluster_coverage_
+    sizes = np.array([(names == label).mean() for label in rules.classes_])
+    assert (shares * sizes).sum() == pytest.approx(rules.coverage_)

@@ -221,7 +221,31 @@ class RegionExportMixin:
 
 
 class RuleSetMixin(RegionExportMixin):
-    """Exports and the plot of a set of rules as methods."""
+    """Exports, the report and the plot of a set of rules as methods."""
+
+    def report(self, path: str | PathLike[str], X: Any = None, *, title: str | None = None) -> Path:
+        """Write a card per rule, overlaps, and what stays unexplained, as one HTML file.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            Rows of which overlaps are counted. Default: those of `fit`, if they are in memory.
+        title : str, optional
+            Heading of the page.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        from pellucid.report.rules import write_rule_report
+
+        check_is_fitted(self)
+        return write_rule_report(path, self, find_rows(self, X), title=title)
 
     @_returns("str", "The SQL text: columns, or a query.")
     def to_sql_columns(

@@ -215,6 +215,17 @@ def explained_share(fitted: Sequence[FittedRule], rows: RowGroup) -> float:
     return _ratio(rows.weight[is_explained].sum(), rows.weight[rows.labels >= 0].sum())
 
 
+def cluster_shares(fitted: Sequence[FittedRule], rows: RowGroup, n_clusters: int) -> np.ndarray:
+    """The same for each cluster."""
+    shares = np.zeros(n_clusters)
+    for cluster in range(n_clusters):
+        own = [each for each in fitted if each.cluster == cluster]
+        is_own = rows.labels == cluster
+        group = RowGroup(rows.rows[is_own], rows.weight[is_own], rows.labels[is_own])
+        shares[cluster] = explained_share(own, group)
+    return shares
+
+
 def precision_of(answer: np.ndarray, rows: RowGroup) -> float:
     """Fraction of the rows with a prediction, by weight, whose predicted cluster is theirs."""
     predicted = answer[rows.rows]

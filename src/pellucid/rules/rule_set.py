@@ -34,6 +34,7 @@ from pellucid.rules.fitted import (
     RowGroup,
     RuleSetRow,
     as_regions,
+    cluster_shares,
     describe_rules,
     explained_share,
     free_label,
@@ -132,6 +133,8 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         What `predict` returns for the training rows.
     coverage_ : float
         Fraction of the rows in clusters, by weight, that satisfy a rule of their own cluster.
+    cluster_coverage_ : ndarray of shape (n_clusters,)
+        The same for each cluster, in the order of `classes_`.
     precision_ : float
         Fraction of the rows that satisfy a rule, by weight and with noise, whose predicted cluster
         is theirs.
@@ -364,6 +367,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         answer = find_answers(self.region_list_.levels_, numbers).answer
         self.labels_ = self._label_of(answer)
         self.coverage_ = explained_share(fitted, rows)
+        self.cluster_coverage_ = cluster_shares(fitted, rows, len(reference.names))
         self.precision_ = precision_of(answer, rows)
         self.held_out_precision_ = precision_of(answer, held)
         described = {rule.cluster for rule in self.rules_}

@@ -184,13 +184,12 @@ def test_fractional_weights_are_printed_as_weights(wine):
 @pytest.mark.parametrize("leftover", ["majority", "abstain"])
 def test_stages_are_those_of_shorter_lists(wine, leftover):
     X, y = wine
-    model = ATEOPClassifier(max_error=0.2, leftover=leftover, random_state=0).fit(X, y)
+    given = {"max_error": 0.2, "confidence": 0.9, "leftover": leftover, "random_state": 0}
+    model = ATEOPClassifier(**given).fit(X, y)
     stages = list(model.staged_predict(X))
     assert len(stages) == model.n_levels_ > 1
     for n_levels, stage in enumerate(stages, start=1):
-        short = ATEOPClassifier(
-            max_error=0.2, leftover=leftover, random_state=0, max_levels=n_levels
-        ).fit(X, y)
+        short = ATEOPClassifier(**given, max_levels=n_levels).fit(X, y)
         assert (stage == short.predict(X)).all()
     scores = list(model.staged_score(X, y))
     assert scores[-1] == model.score(X, y)

@@ -33,7 +33,7 @@ class BoxFinder(ShapeFinder):
         best, best_value = None, 0
         values, ranks = _ranked(rows.P)
         for lower, upper in self._starts(values, ranks, rows, gains, random):
-            value = _improve(values, ranks, gains, lower, upper)
+            value = _improve(values, ranks, gains, rows.facet, lower, upper)
             if value > best_value:
                 best, best_value = _in_values(values, lower, upper), value
         return best
@@ -59,7 +59,9 @@ class BoxFinder(ShapeFinder):
         codes = [np.searchsorted(e, r).astype(np.uint8) for e, r in zip(edges, ranks)]
         for pair in map(list, combinations(range(dim), 2)):
             box, shape = np.zeros(4, dtype=np.int64), tuple(n_bins[pair].tolist())
-            if not best_grid_box(codes[pair[0]], codes[pair[1]], gains, shape, 0, False, 0, box):
+            if not best_grid_box(
+                codes[pair[0]], codes[pair[1]], gains, shape, rows.facet, False, 0, box
+            ):
                 continue
             lower, upper = np.zeros(dim, dtype=np.int64), sizes - 1
             for a, (first, last) in zip(pair, box.reshape(2, 2)):
@@ -90,7 +92,7 @@ class BoxFinder(ShapeFinder):
             return region
         values, ranks = _ranked(rows.P)
         lower, upper = (end(ranks[:, inside], axis=1).astype(np.int64) for end in (np.min, np.max))
-        _improve(values, ranks, gains, lower, upper)
+        _improve(values, ranks, gains, rows.facet, lower, upper)
         return _in_values(values, lower, upper)
 
     def median(self, regions: Sequence[Any]) -> Boxes:
@@ -101,29 +103,8 @@ class BoxFinder(ShapeFinder):
     def join(self, regions: Sequence[Any], dim: int) -> Boxes:
         return Boxes.join(regions, dim)
 
-    def drop_facets(self, region: Any, rows: Rows, gains: np.ndarray, penalty: float) -> Boxes:
-        return drop_ends(region, rows.P, gains, penalty)
-
     def finish(self, region: Any, rows: Rows) -> Boxes:
         return round_box(region, rows.P)
-
-
-def drop_ends(box: Boxes, P: np.ndarray, gains: np.ndarray, penalty: float) -> Boxes:
-    """Remove ends, one by one, while the sum of gains decreases by at most `penalty` each."""
-    lower, upper = box.lower[0].copy(), box.upper[0].copy()
-    ends = [(side, a) for a in range(box.dim) for side in (lower, upper)]
-    holds = np.array([P[:, a] > end[a] if end is lower else P[:, a] <= end[a] for end, a in ends])
-    finite = [i for i, (end, a) in enumerate(ends) if np.isfinite(end[a])]
-    total = gains[holds.all(axis=0)].sum()
-    while finite:
-        without = [gains[holds[[j for j in finite if j != i]].all(axis=0)].sum() for i in finite]
-        best = int(np.argmax(without))
-        if without[best] + penalty < total:
-            break
-        total = without[best]
-        end, a = ends[finite.pop(best)]
-        end[a] = -np.inf if end is lower else np.inf
-    return Boxes(lower, upper)
 
 
 def round_box(box: Boxes, P: np.ndarray) -> Boxes:
@@ -157,14 +138,15 @@ def _improve(
     values: list[np.ndarray],
     ranks: np.ndarray,
     gains: np.ndarray,
+    facet: int,
     lower: np.ndarray,
     upper: np.ndarray,
 ) -> int:
-    """The sum of gains in a box of ranks, of which the ends are optimized in place."""
+    """The value of a box of ranks, of which the ends are optimized in place."""
     from pellucid.eop.box_kernels import improve_box
 
     sizes = np.array([len(column) for column in values])
-    return improve_box(ranks, sizes, gains, 0, lower, upper)
+    return improve_box(ranks, sizes, gains, facet, lower, upper)
 
 
 def _in_values(values: list[np.ndarray], lower: np.ndarray, upper: np.ndarray) -> Boxes:

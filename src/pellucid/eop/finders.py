@@ -131,6 +131,8 @@ class Rows(NamedTuple):
         ε and 1 - ε, as integers.
     scale : ndarray of shape (dim,)
         Spread of each column.
+    facet : int
+        Gain that each inequality of a region should add.
     """
 
     P: np.ndarray
@@ -139,6 +141,7 @@ class Rows(NamedTuple):
     gain: int
     loss: int
     scale: np.ndarray
+    facet: int = 0
 
     @property
     def gains(self) -> np.ndarray:
@@ -250,29 +253,6 @@ class ShapeFinder(Finder):
             Number of columns of the projection.
         """
 
-    def drop_facets(
-        self, region: Regions, rows: Rows, gains: np.ndarray, penalty: float
-    ) -> Regions:
-        """Remove inequalities that increase the surplus by at most `penalty`; none by default.
-
-        Parameters
-        ----------
-        region : Regions
-            One region.
-        rows : Rows
-            The rows of the projection.
-        gains : ndarray of shape (n_rows,), int64
-            Gain per row.
-        penalty : float
-            Surplus that an inequality must add.
-
-        Returns
-        -------
-        Regions
-            The region without these inequalities.
-        """
-        return region
-
     def median(self, regions: Sequence[Regions]) -> Regions:
         """The median of several variants of a region; the first variant by default.
 
@@ -317,7 +297,7 @@ class ShapeFinder(Finder):
             return RegionSearchResult(before, before, before.which(view.P), none)
         held = _rows(view.held_P, view.held_correct, view.held_units, held_max_error, view.scale)
         both = _concatenate(rows, held)
-        penalty = view.facet_units * both.gain
+        both = both._replace(facet=round(view.facet_units * both.gain))
         kept, deleted, n_held, errors = [], [], [], []
         for position, region in enumerate(grown):
             weight, wrong = _weight_inside(region, held)
@@ -327,7 +307,6 @@ class ShapeFinder(Finder):
                 deleted.append(position)
                 continue
             region = self._recalibrate(region, rows, held, both, held_max_error, random)
-            region = self.drop_facets(region, both, both.gains, penalty) if penalty else region
             kept.append(self.finish(region, both))
         after = self.join(kept, dim)
         return RegionSearchResult(
@@ -346,19 +325,17 @@ class ShapeFinder(Finder):
         """Grow regions in turn until no further region has enough weight."""
         n_rows = min(ceil(1 / max(max_error, 1e-2) - 1e-9), view.max_required_rows)
         min_units = max(n_rows * view.units_per_weight, view.min_units)
-        penalty = view.facet_units * rows.gain
+        rows = rows._replace(facet=round(view.facet_units * rows.gain))
         regions: list[Regions] = []
         gains, uncovered = rows.gains.copy(), rows.correct.copy()
         while len(regions) < view.max_regions and rows.units[uncovered].sum() >= min_units:
             region = self.grow(rows, gains, random)
             if region is None:
                 break
-            if penalty:
-                region = self.drop_facets(region, rows, gains, penalty)
             newly_covered = region.contains(rows.P) & uncovered
             if rows.units[newly_covered].sum() < min_units:
                 break
-            if gains[region.contains(rows.P)].sum() < penalty * region.n_facets.sum():
+            if gains[region.contains(rows.P)].sum() < rows.facet * region.n_facets.sum():
                 break
             regions.append(region)
             gains[newly_covered] = 0

@@ -206,7 +206,7 @@ def test_rows_in_no_region_have_no_cluster_if_the_model_abstains():
     given = run_sql(X, regions, "sqlite")
     assert given == found.tolist()
     assert regions.describe(X)[int(uncovered.argmax())] == "in no region"
-    assert ATEOPClassifier(random_state=0, max_error=0.1).fit(X, y).to_sql().endswith("NULL\nEND")
+    assert ATEOPClassifier(confidence=0.5, random_state=0).fit(X, y).to_sql().endswith("NULL\nEND")
 
 
 @pytest.mark.slow

@@ -66,7 +66,9 @@ def test_json_has_all_measures(file):
 def test_names_and_impossible_requests(file, tmp_path):
     names = tmp_path / "names.csv"
     names.write_text("cluster,name\n2,dreamers\n")
-    result = run("rules", file, "--labels", "kind", "--names", names)
+    report = tmp_path / "rules.html"
+    result = run("rules", file, "--labels", "kind", "--names", names, "--report", report)
+    assert "cluster dreamers" in report.read_text(encoding="utf-8")
     assert "cluster dreamers: " in result.stdout
     result = run("rules", file, "--labels", "kind", "--every-cluster", "--n-rules", 2)
     assert result.exit_code == 1

@@ -49,7 +49,7 @@ def test_table_and_plot():
     assert frame["clusters"].tolist() == [2, 2, 2]
     assert str(found).splitlines()[0].split()[:2] == ["coverage", "precision"]
     axes = found.plot()
-    assert [text.get_text().split(":")[0] for text in axes.texts] == list(MODELS)
+    assert [text.get_text().split(":")[0] for text in axes.get_legend().get_texts()] == list(MODELS)
 
 
 def test_categories_and_wrong_input():

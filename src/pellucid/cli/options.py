@@ -342,7 +342,7 @@ RULE_FILES = {
         output=file("FILE", f"The rows with their cluster and rule: {_SUFFIXES}."),
         plot=file("IMAGE", "A plot of the rules: .png, .svg or .pdf."),
     ),
-    **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model"),
+    **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model", "report", "title"),
 }
 PREDICTED_FILES = {
     **panel(

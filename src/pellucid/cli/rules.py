@@ -59,6 +59,7 @@ def rules(
         reading=prepared.source.options.to_dict(),
     ).rename_clusters(names)
     found.uncovered_ = [names.get(cluster, cluster) for cluster in found.uncovered_]
+    title = files.title or Path(prepared.source.name).name
     steps: list[FileStep] = [
         (
             "the rows with their cluster",
@@ -66,6 +67,11 @@ def rules(
             lambda path: write_rows(_with_rules(prepared.source, exported), prepared.source, files),
         ),
         ("the plot of the rules", files.plot, lambda path: draw(path, partial(_plot, found))),
+        (
+            "the report",
+            files.report,
+            lambda path: found.report(path, _matrix(clustering), title=title),
+        ),
     ]
 
     def show() -> None:
@@ -86,11 +92,17 @@ def _find(clustering: Clustering, settings: dict[str, Any], seed: int) -> Any:
     model = RuleSet(noise=noise, random_state=seed, **settings)
     with working("rules"):
         return model.fit_encoded(
-            np.column_stack([np.asarray(column, dtype=float) for column in prepared.features]),
+            _matrix(clustering),
             clustering.labels,
             names=prepared.encoding.names,
             formats={name: prepared.roles.formats[name] for name in prepared.roles.numbers},
         )
+
+
+def _matrix(clustering: Clustering) -> np.ndarray:
+    """The columns in the units of the table, with categories as indicators."""
+    features = clustering.prepared.features
+    return np.column_stack([np.asarray(column, dtype=float) for column in features])
 
 
 def _names(found: Any, clustering: Clustering, files: OutputFiles) -> dict[Any, str]:

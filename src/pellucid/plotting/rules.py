@@ -47,7 +47,8 @@ def plot_rules(model: Any, *, ax: Any = None) -> Any:
     places = {label: i for i, label in enumerate(dict.fromkeys(rule.cluster for rule in rules))}
     colors = [cluster_color(places[rule.cluster]) for rule in rules]
     axes.barh(position, right, color=colors, height=0.6)
-    axes.barh(position, wrong, left=right, color=WRONG, height=0.6, label="other clusters")
+    if wrong.any():
+        axes.barh(position, wrong, left=right, color=WRONG, height=0.6, label="other clusters")
     if noise.any():
         axes.barh(position, noise, left=right + wrong, color=NOISE, height=0.6, label="noise")
     texts = [f"{label_text(rule.cluster)}: {rule.text}" for rule in rules]
@@ -83,14 +84,14 @@ def plot_explanations(comparison: Any, *, ax: Any = None) -> Any:
         x = 100 * np.array([each.coverage, each.held_out_coverage])
         y = 100 * np.array([each.precision, each.held_out_precision])
         axes.plot(x, y, "-", color=color, linewidth=1)
-        axes.plot(x[:1], y[:1], "o", color=color, markersize=8)
+        label = f"{each.name}: {each.n_rules} rules of {each.conditions:.1f} conditions"
+        axes.plot(x[:1], y[:1], "o", color=color, markersize=8, label=label)
         axes.plot(x[1:], y[1:], "o", color=color, markersize=8, fillstyle="none")
-        rules = f"{each.name}: {each.n_rules} rules of {each.conditions:.1f} conditions"
-        axes.annotate(rules, (x[0], y[0]), (6, 6), textcoords="offset points", color=color)
     axes.set_xlabel("rows that get their own cluster (%)")
     axes.set_ylabel("precision (%)")
     axes.set_title("dots: rows of the fit; rings: held-out rows", fontsize="medium")
-    axes.margins(0.15)
+    axes.margins(0.1)
+    axes.legend(frameon=False)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return axes

@@ -98,7 +98,9 @@ class DiskFinder(ShapeFinder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [EOPClassifier(complexity_penalty=0.0), ATEOPClassifier()])
+@pytest.mark.parametrize(
+    "model", [EOPClassifier(complexity_penalty=0.0), ATEOPClassifier(confidence=0.9)]
+)
 def test_own_shapes_are_fitted_explained_and_drawn(model):
     random = np.random.default_rng(0)
     X = random.uniform(-1, 1, (400, 2))

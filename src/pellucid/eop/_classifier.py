@@ -151,7 +151,7 @@ class EOPClassifier(BaseEOP):
     >>> X, y = iris.data, iris.target_names[iris.target]
     >>> model = EOPClassifier(random_state=0).fit(X, y)
     >>> print(model.explain())
-    level 1: petal width (cm) ≤ 0.8: setosa (33.3% of the rows; 50 rows, 100.0% of them setosa)
+    level 1: petal length (cm) ≤ 2: setosa (33.3% of the rows; 50 rows, 100.0% of them setosa)
     level 2: petal length (cm) ≤ 4.95 and petal width (cm) ≤ 1.65: versicolor (31.3% of the ...
     in no region: virginica (35.3% of the rows, 94.3% of such rows are virginica)
     >>> print(model.explain(X[60:61]))

@@ -203,7 +203,7 @@ def explain_clusters(
         2. sepal length (cm) ≤ 6.45 and petal length (cm) ≤ 5.2 (55 rows, 100.0% pure)
         4. everywhere else (7 rows, 100.0% pure)
     cluster 1 (50 rows): one region contains all
-        1. petal width (cm) ≤ 0.8 (50 rows, 100.0% pure)
+        1. petal length (cm) ≤ 2 (50 rows, 100.0% pure)
     cluster 2 (38 rows): one region contains all
         3. petal length (cm) > 4.85 (38 rows, 100.0% pure)
     """

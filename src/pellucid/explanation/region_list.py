@@ -73,7 +73,7 @@ class RegionList(RegionExportMixin):
     >>> regions.predict(X[:2])
     array([0, 0])
     >>> regions.describe(X[:1])
-    ['1. petal width (cm) ≤ 0.8']
+    ['1. petal length (cm) ≤ 2']
     """
 
     levels_: list[ListLevel]

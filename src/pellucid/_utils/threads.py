@@ -109,6 +109,7 @@ class ThreadPool:
 COMPILED_LOOPS = (
     "pellucid._core.kernels",
     "pellucid.eop.kernels",
+    "pellucid.eop.box_kernels",
     "pellucid._core.batches.column_kernels",
     "pellucid._core.batches.kernels",
     "pellucid.tree.kernels",

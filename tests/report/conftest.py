@@ -78,6 +78,8 @@ def open_page(browser, shared_page):
         found = Opened(page)
         opened.append((found, path))
         page.goto(f"file://{path}")
+        # What needs the width of the page is drawn for its first frame, after it is loaded.
+        page.evaluate("new Promise(ready => requestAnimationFrame(() => setTimeout(ready)))")
         return page
 
     yield open_file

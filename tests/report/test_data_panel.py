@@ -36,11 +36,11 @@ def test_the_page_lists_what_was_done_to_the_data(open_page, iris, tmp_path):
     assert page.locator("#data .decisions li").all_text_contents() == NOTES["decisions"]
     assert NOTES["warnings"][0] in page.locator("header .warnings").inner_text()
     table = page.locator("#data table").last
-    heads = ["clusters", "silhouette", "smallest cluster", "stability", "agreement"]
+    heads = ["clusters", "silhouette", "smallest cluster", "stability", "agreement of a tree"]
     assert table.locator("th").all_inner_texts() == heads
     assert table.locator("tr.chosen td").all_inner_texts() == [
         "3 (chosen)",
-        "0.55",
+        "0.550",
         "30.0%",
         "0.99",
         "–",

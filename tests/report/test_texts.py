@@ -82,7 +82,8 @@ def test_messages_are_written_again_in_another_language():
     )
     with texts_in("de"):
         german = pickle.loads(pickle.dumps(message)).translated()
-        assert say("score", k=3, score=0.256) == "3: 0,26"
+        score = say("silhouette", score=0.2564, weak=0.25)
+    assert score == "Silhouette 0,256 (1 ist ideal, unter 0,25 ist schwach)"
     assert german.startswith("1.234 von 1 Zeile mit fehlenden Zahlen weggelassen (a 1.200); ")
     assert say("isGaps", share=0.351).startswith("35% of")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import sleep
 
 import polars as pl
 import pytest
@@ -33,6 +34,18 @@ def test_every_format_is_read_as_it_was_written(tmp_path, suffix):
     file = tmp_path / f"data{suffix}"
     write_table(file, TABLE)
     assert read_source(file).table.rows() == TABLE.rows()
+
+
+def test_a_table_gives_the_same_file_at_any_time(tmp_path):
+    table = pl.DataFrame({"a": [1.5, 2.0], "b": ["x", "y"]})
+    files = [tmp_path / f"out{suffix}" for suffix in SUFFIXES]
+    for file in files:
+        write_table(file, table)
+    written = [file.read_bytes() for file in files]
+    sleep(1.1)  # Times in files are whole seconds.
+    for file in files:
+        write_table(file, table)
+    assert [file.read_bytes() for file in files] == written
 
 
 def german(tmp_path, encoding="utf-8-sig"):

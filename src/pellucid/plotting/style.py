@@ -8,8 +8,6 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pellucid.explanation.rules import percent
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -101,6 +99,9 @@ def _to_hex(rgb: tuple[float, ...]) -> str:
 
 def leaf_figures(rule: Rule) -> list[str]:
     """Number of rows of a leaf, their share, and their purity if it is known."""
+    # Imports NumPy; every command imports this module for its colours, even to print an error.
+    from pellucid.explanation.rules import percent
+
     rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'}"
     purity = [] if math.isnan(rule.purity) else [f"{percent(rule.purity)} pure"]
     return [rows, percent(rule.share), *purity]

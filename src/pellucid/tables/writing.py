@@ -6,6 +6,7 @@ import gzip
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -20,6 +21,8 @@ from pellucid.tables.suffixes import FEATHER, JSON, JSON_LINES, PARQUET, TEXT, w
 
 MAX_EXCEL_ROWS = 1_048_575
 _BOM = b"\xef\xbb\xbf"
+# The same table gives the same file: the time of the members of the archive, too.
+_CREATED = datetime(1980, 1, 1)
 
 
 def write_table(
@@ -156,5 +159,6 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
     texts = frame.with_columns(cs.nested().cast(pl.String))
     content = io.BytesIO()
     with xlsxwriter.Workbook(content, options) as workbook:
+        workbook.set_properties({"created": _CREATED})
         texts.write_excel(workbook, dtype_formats=numbers)
     file.write(content.getbuffer())

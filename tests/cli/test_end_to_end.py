@@ -24,6 +24,15 @@ def run(*arguments, stdin: bytes | None = None):
     return CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
 
 
+def answer_of(result, chosen: int) -> str:
+    """What is printed behind the scores of the numbers of clusters, of which one was chosen."""
+    scores, legend, answer = result.stdout.partition("\nscore: decides about the number;")
+    assert legend
+    assert scores.split()[:3] == ["clusters", "score", "silhouette"]
+    assert [line.split()[0] for line in scores.splitlines() if "(chosen)" in line] == [str(chosen)]
+    return answer.partition("\n\n")[2]
+
+
 def assert_fails(result, *lines: str, code: int = 1) -> None:
     assert result.stderr.splitlines() == list(lines)
     assert result.stdout == ""
@@ -85,7 +94,8 @@ def test_a_file_alone_gives_a_sensible_answer_and_prints_the_decisions(folder, c
         "change)",
     ]
     assert printed[-1].startswith("chose 3 clusters: silhouette score 0.8")
-    assert result.stdout.startswith(f"3 clusters of {N_ROWS - gaps} rows, explained by 2 splits")
+    answer = answer_of(result, chosen=3)
+    assert answer.startswith(f"3 clusters of {N_ROWS - gaps} rows, explained by 2 splits\n")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -229,6 +239,7 @@ def test_info_names_versions_and_threads():
 
 
 TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
+COMMA = "a;b\n" + "".join(f"{i},25;{i * i % 7}\n" for i in range(12))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +253,7 @@ TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
         ("packed.csv.gz", gzip.compress(TWO.encode()), []),
         (
             "comma.csv",
-            b"a;b\n1,5;2\n2,5;3\n3,25;4\n",
+            COMMA.encode(),
             ["fields are separated by ';'", "numbers have a decimal comma (--decimal to change)"],
         ),
         (
@@ -250,7 +261,7 @@ TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
             TWO.replace("a,b", "a,a").encode(),
             ["columns with the same name are renamed: a (2)"],
         ),
-        ("lines.jsonl", b'{"a": 1, "b": 2.5}\n{"a": 3, "b": 4}\n{"a": 9, "b": 1}\n', []),
+        ("lines.jsonl", b'{"a": 1, "b": 2.5}\n{"a": 3, "b": 4}\n{"a": 9, "b": 1}\n' * 4, []),
         ("windows.csv", TWO.replace("\n", "\r\n").encode(), []),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -364,7 +375,7 @@ def test_one_column_is_enough(tmp_path):
         "size\n" + "\n".join(["1.5", "2", "2.5", "90", "91", "92"]) + "\n"
     )
     result = run("explain", tmp_path / "one.csv")
-    assert result.stdout.startswith("2 clusters of 6 rows, explained by 1 split")
+    assert answer_of(result, chosen=2).startswith("2 clusters of 6 rows, explained by 1 split\n")
 
 
 @pytest.mark.slow

@@ -246,7 +246,12 @@ def test_the_number_of_clusters_is_found_and_justified(tmp_path):
     pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "data.csv")
     for arguments in ([], ["-k", "auto"]):
         result = explain(tmp_path / "data.csv", *FAST, *arguments)
-        assert result.stdout.startswith("4 clusters of 300 rows, ")
+        scores, legend, answer = result.stdout.partition("\nscore: decides about")
+        assert legend
+        first_words = [line.split() for line in scores.splitlines() if line.strip()][2:]
+        assert [words[0] for words in first_words] == [str(k) for k in range(2, 11)]
+        assert [words[0] for words in first_words if words[1] == "(chosen)"] == ["4"]
+        assert answer.partition("\n\n")[2].startswith("4 clusters of 300 rows, ")
         scaled, chosen = result.stderr.splitlines()
         assert scaled.startswith("columns standardized before clustering; rules stay in the orig")
         assert chosen.startswith("chose 4 clusters: silhouette score 0.8")
@@ -260,11 +265,15 @@ def test_a_range_prints_a_table_of_all_numbers(tmp_path):
     result = explain(tmp_path / "data.csv", "-k", "3-5", *FAST)
     assert result.exit_code == 0, result.stderr
     header, _, *rows = [line.split() for line in result.stdout.splitlines() if line.strip()][:5]
-    assert header == ["clusters", "silhouette", "stability", "smallest", "cluster", "agreement"]
+    names = ["clusters", "score", "silhouette", "stability", "smallest", "agreement", "cost"]
+    assert header == names
     assert [row[0] for row in rows] == ["3", "4", "5"]
     assert rows[1][1] == "(chosen)"
-    assert all(row[-1].endswith("%") and float(row[-1][:-1]) > 50 for row in rows)
-    assert "agreement: rows that a tree assigns to their cluster" in result.stdout
+    assert all(row[-2].endswith("%") and float(row[-2][:-1]) > 50 for row in rows)
+    assert all(row[-1].startswith("+") and float(row[-1][1:-1]) < 5 for row in rows)
+    scores = {row[0]: float(row[-6]) for row in rows}
+    assert max(scores, key=scores.get) == "4"
+    assert "agreement and cost: of a tree" in result.stdout
 
 
 def test_names_of_a_file_reach_all_outputs(data):

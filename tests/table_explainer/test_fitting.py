@@ -80,7 +80,7 @@ def test_weak_separation():
     found = pellucid.explain(table, k=3, verbose=False)
     score = found.measures["silhouette"]
     assert (
-        f"the clusters overlap (silhouette score {score:.2f}, below 0.25 is weak); columns= with "
+        f"the clusters overlap (silhouette score {score:.3f}, below 0.25 is weak); columns= with "
         "fewer columns may separate them better"
     ) in found.warnings
 

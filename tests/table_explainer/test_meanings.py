@@ -131,6 +131,11 @@ def test_measurements_are_clustered(name, values):
     assert reason_of(name, values) is None
 
 
+@pytest.mark.parametrize("name", ["year", "hour", "month", "day"])
+def test_durations_are_clustered_whatever_their_name(name):
+    assert reason_of(name, [timedelta(hours=i * i % 23) for i in range(N)]) is None
+
+
 def test_y_beside_x_is_a_coordinate():
     assert reason_of("y", RANDOM.normal(size=N), "x") is None
     assert reason_of("y", RANDOM.normal(size=N)) == "looks like a result"

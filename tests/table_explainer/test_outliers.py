@@ -92,6 +92,25 @@ def test_small_tables_have_no_outliers():
     assert find_outliers(values).tolist() == [30]
 
 
+@pytest.mark.parametrize("beside", ["numbers", "categories"])
+@pytest.mark.parametrize(("rare", "text"), [([2.5], "2.5"), ([2.5, 900.25], "900.2")])
+def test_an_outlier_is_reported_by_the_only_column_that_it_differs_in(beside, rare, text):
+    rng = np.random.default_rng(0)
+    values = {"numbers": rng.random(29), "categories": rng.choice(list("xyz"), 29)}[beside]
+    table = pl.DataFrame({"rare": [1.5] * (29 - len(rare)) + rare, "b": values})
+    found = pellucid.explain(table, k=2, verbose=False)
+    assert 28 in found.outliers
+    lines = [line for line in found.decisions if line.startswith("set apart")]
+    assert len(lines) == 1
+    assert f"row 29 with rare = {text} " in lines[0].replace(",", " ")
+
+
+def test_the_only_row_that_differs_is_no_outlier():
+    found = pellucid.explain(pl.DataFrame({"a": [1.5] * 28 + [2.5]}), k=2, verbose=False)
+    assert len(found.outliers) == 0
+    assert sorted(rule.n_samples for rule in found.rules) == [1, 28]
+
+
 def test_equal_rows_give_no_warning(recwarn):
     Z = np.repeat([[0.0], [1.0]], 60, axis=0)
     assert len(find_outliers(Z)) == 0

@@ -170,7 +170,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
     >>> print(rules.rules_)
     cluster 0: petal length (cm) ≤ 2
         50 rows, 100% of the cluster, precision 100%
-    cluster 1: 2 < petal length (cm) ≤ 4.95 and petal width (cm) ≤ 1.65
+    cluster 1: 2.8 < petal length (cm) ≤ 4.95 and petal width (cm) ≤ 1.65
         47 rows, 94.0% of the cluster, precision 100%
     cluster 2: petal length (cm) > 4.85 and petal width (cm) > 1.75
         43 rows, 86.0% of the cluster, precision 100%

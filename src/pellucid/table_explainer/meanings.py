@@ -212,6 +212,8 @@ def is_calendar_part(
     part = _calendar_word(words)
     if part is None or (part in _AMBIGUOUS and not _AMBIGUOUS_BESIDE.intersection(others)):
         return False
+    if present.dtype.is_temporal():
+        return False  # such as a duration in a column "hour"
     if not present.dtype.is_numeric():
         numbers = present.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
         return numbers.null_count() == 0 and _fits_part(numbers, words, part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
@@ -26,6 +26,7 @@ from pellucid.table_explainer.roles import (
     as_category,
     as_number,
     choose_roles,
+    find_format,
     is_long,
     is_nested,
     report_roles,
@@ -49,6 +50,8 @@ class PreparedTable:
     the rows that are not clustered because of missing values, and `outliers` are the rows of the
     source that were set apart. `described` are columns that are not clustered because of the
     clusters. The options of `source` have the values that are replaced, `notices` the decisions.
+    `searched` are the columns of numbers in which outliers were searched for; without the outliers,
+    some of them may have only one value.
     """
 
     source: TableSource
@@ -65,6 +68,7 @@ class PreparedTable:
     outliers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     described: dict[str, Message] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    searched: tuple[str, ...] = ()
 
     @cached_property
     def cleaned(self) -> pl.DataFrame:
@@ -109,7 +113,12 @@ class PreparedTable:
         found = find_extremes([np.asarray(column, dtype=np.float64) for column in numbers])
         if not len(found):
             found = find_outliers(self.Z[:, is_number], n_set_apart)
-        return self.rows[found]
+        if not len(found):
+            return self.rows[found]
+        # If no other row differs, there would be nothing to cluster without these rows.
+        left = np.delete(np.arange(len(self.rows)), found)
+        is_left = any((column[left] != column[left[0]]).any() for column in self.features)
+        return self.rows[found] if is_left else self.rows[:0]
 
     @cached_property
     def n_cells(self) -> int | None:
@@ -129,7 +138,9 @@ class PreparedTable:
         """The table prepared again without some rows, and without clustering some columns."""
         rows = np.union1d(self.outliers, np.asarray(apart, dtype=np.intp))
         found = {**self.described, **described}
-        return prepare_table(self.source, options, set_apart=rows, described=found)
+        return prepare_table(
+            self.source, options, set_apart=rows, described=found, searched=self.searched
+        )
 
     def values_by_column(self, features: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
         """Columns of the data by position, given the columns of `encoding`."""
@@ -165,11 +176,13 @@ def prepare_table(
     *,
     set_apart: Sequence[int] | np.ndarray = (),
     described: Mapping[str, Message] | None = None,
+    searched: Sequence[str] = (),
 ) -> PreparedTable:
     """Prepare a table; the decisions are in its `notices`.
 
     Totals, outliers and the rows `set_apart` take part in no decision: columns, scales and
-    categories are those of the other rows. The columns `described` are not clustered.
+    categories are those of the other rows. The columns `described` are not clustered. `searched`
+    are columns of numbers in which rows were found that are set apart.
 
     ``missing="auto"`` drops rows with a missing number. If these are more than 10% of the rows, it
     ignores columns with more than 20% missing values, and, if this is not enough, replaces missing
@@ -184,6 +197,7 @@ def prepare_table(
             prepared = _prepared(source, options, apart, described or {})
         if not is_search:
             break
+        searched = tuple(dict.fromkeys([*searched, *prepared.roles.numbers]))
         found = prepared.find_outliers(len(apart) - len(totals))
         if not len(found):
             break
@@ -191,6 +205,7 @@ def prepare_table(
     else:
         with notices_held() as lines:
             prepared = _prepared(source, options, apart, described or {})
+    prepared = replace(prepared, searched=tuple(searched))
     with notices_held() as more:
         if len(totals):
             rows = [row_name(prepared, int(row)) for row in totals[: tuning.SHOWN_ROWS]]
@@ -344,21 +359,32 @@ def _report_outliers(prepared: PreparedTable, rows: np.ndarray) -> None:
 
 def _columns_of_outliers(prepared: PreparedTable, rows: np.ndarray) -> list[tuple[str, float, str]]:
     """For each row, the column in which it is farthest from the others, and its value there."""
-    names = prepared.roles.numbers
     scales = dict(zip(prepared.encoding.names, prepared.scales))
-    values = {
-        name: as_number(prepared.cleaned[name].gather(rows)).fill_null(np.nan).to_numpy()
-        for name in names
-    }
-    with np.errstate(invalid="ignore", divide="ignore"):
-        far = np.array([np.abs(scales[name](values[name])) for name in names])
-    found = []
+    names = list(dict.fromkeys([*prepared.roles.numbers, *prepared.searched]))
+    values, far = {}, np.empty((len(names), len(rows)))
+    for j, name in enumerate(names):
+        column = as_number(prepared.cleaned[name]).fill_null(np.nan).to_numpy()
+        scale = scales.get(name) or _deviation_of(column[prepared.rows])
+        values[name] = column[rows]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            far[j] = np.abs(scale(values[name]))
+    found, source = [], prepared.source
     for position, column in enumerate(np.nan_to_num(far, nan=-1.0, posinf=1e300).argmax(axis=0)):
         name = names[column]
-        value, known = float(values[name][position]), prepared.roles.formats[name]
+        value = float(values[name][position])
+        known = prepared.roles.formats.get(name) or find_format(
+            source.table[name], source.formats.get(name, ColumnFormat())
+        )
         is_long = not (known.is_whole or known.is_date)
         found.append((name, value, known.text(float(f"{value:.4g}") if is_long else value)))
     return found
+
+
+def _deviation_of(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """The deviation from `values` in units of their standard deviation: infinite if it is 0."""
+    known = values[~np.isnan(values)]
+    mean, spread = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
+    return lambda others: (others - mean) / spread
 
 
 _ROW_NUMBERS = re.compile(r"(?:unnamed|column \d+|index|row[ _.]?(?:names?|id|num|number)?).*")

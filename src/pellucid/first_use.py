@@ -105,6 +105,9 @@ def code_folder() -> str | None:
     return getattr(dense_costs.stats, "cache_path", None)
 
 
+_N_WIDE = 2000
+"""Copies of three columns that are too many to be split all."""
+
 _N_SPARSE_ROWS = 11_000
 """Rows whose values are too many to be polished as dense rows."""
 
@@ -136,6 +139,11 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     more: dict[str, Any] = {"reference": centers, "random_state": 0, "n_leaves": _N_CLUSTERS + 3}
     polished = cluster.ExKMC(polish=True, n_jobs=2, **more)
     yield partial(_fit_and_predict, polished, many)
+    # Of so many columns, only the widest are split.
+    wide = np.tile(_rows(), (1, _N_WIDE))
+    more_columns = {**more, "reference": wide[:_N_CLUSTERS]}
+    polished = cluster.ExKMC(polish="deep", **more_columns)
+    yield partial(_fit_and_predict, polished, FORMS[name](wide))
     if sparse.issparse(many):
         # Fewer sparse values are polished as dense rows.
         polished = cluster.ExKMC(polish="deep", **more)
@@ -156,7 +164,7 @@ def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
             medoids = xclusters.KMedoids(_N_CLUSTERS, metric=metric, random_state=0)
             rows = FORMS[form](X + 0.1)
             yield partial(_fit_and_predict, medoids, rows)
-    yield partial(_fit_and_predict, RuleSet(), X, y=y)
+    yield partial(_fit_and_predict, RuleSet(), X, y=np.digitize(X[:, 0], [1, 4]))
     distances = np.abs(X[:, :1] - X[:, 0])
     yield lambda: xclusters.KMedoids(_N_CLUSTERS, metric="precomputed").fit(distances)
     yield lambda: pairwise(X, "dtw")

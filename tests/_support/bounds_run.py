@@ -29,9 +29,15 @@ from pellucid import (
     KMedoids,
     OptimalTree,
     RandomThresholds,
+    RuleSet,
     SpEx,
 )
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine import tuning
+from pellucid._core.refine.polish import polish_tree
+from pellucid._core.refine.tuning import SweepLimits
 from pellucid._utils.numeric_domain import MAX_VALUE, MIN_SPREAD
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
 from pellucid.tree.kernels import route_sparse
@@ -119,6 +125,12 @@ def fit_others(random: np.random.Generator) -> None:
     many_zeros = random.normal(size=(600, 3)) * (random.random((600, 3)) < 0.3)
     with mock.patch.object(tuning, "SMALL", 0):  # few rows are polished as many are
         check(ExKMC(4, n_leaves=6, polish="deep").fit(sparse.csc_array(many_zeros)), many_zeros)
+    wide = np.tile(np.where(X > 0.5, X, 0.0), (1, 20))
+    start, own = IMM(reference=wide[:3]).fit(wide).tree_, np.arange(len(X)) % 3
+    for store in STORES:  # so much work that only the widest columns are split
+        problem = Problem(Dataset(store(wide), Weights.of(np.ones(len(X)))), wide[:3], own)
+        with mock.patch.object(tuning, "SMALL", 0), mock.patch.object(tuning, "MAX_DENSE", 0):
+            polish_tree(start, problem, deep=True, limits=SweepLimits(work=1))
     model, rows = IMM(reference=many[:5]).fit(many), sparse.csr_array(many)
     while not route_sparse.signatures:  # compiled once enough rows have been predicted
         assert (model.predict(rows) == model.labels_).all()
@@ -138,6 +150,8 @@ def fit_regions(random: np.random.Generator) -> None:
         base = ("stump", "linear_svm", "constant")[turn % 3]
         model = EOPClassifier(base, n_jobs=1 + turn % 2, random_state=0)
         model.fit(X, y, sample_weight=weight if turn % 3 else None).predict(X)
+        by_value = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.7]))
+        RuleSet().fit(X, by_value, sample_weight=weight if turn % 3 else None).predict(X)
 
 
 def fit_scans(random: np.random.Generator) -> None:

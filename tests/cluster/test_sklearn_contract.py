@@ -12,7 +12,7 @@ import pellucid.eop
 from _support.extended import EXTENDED
 from _support.references import check_weights_are_repetitions
 from _support.sklearn_checks import expected_failures
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow, KMedoids, XClusters
+from pellucid import IMM, ExGreedy, ExKMC, ExShallow, KMedoids, RuleSet, XClusters
 from pellucid.methods import METHODS
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ PARAMETERS = {
 }
 ESTIMATORS = [method.estimator(**PARAMETERS.get(method.name, {})) for method in METHODS]
 ESTIMATORS.append(ExKMC(base=ExShallow()))
-ELSEWHERE = [KMedoids(), XClusters()]  # checked in test_kmedoids.py and test_xclusters.py
+ELSEWHERE = [KMedoids(), RuleSet(), XClusters()]  # checked beside their other tests
 OTHER_OBJECTIVE = [
     clone(model).set_params(objective="kmedians") for model in (ExGreedy(), IMM(), ExKMC())
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-import os, signal, threading, time
+import os, signal, threading, time, warnings
 import numpy as np
 from pellucid import IMM, scan
 
@@ -37,6 +37,9 @@ def batches():
         yield X
 
 def fit():
+    warnings.simplefilter("ignore")
+    # Compiles; what LLVM locks when it is interrupted in a thread stays locked.
+    IMM(reference=X[:10], n_jobs=2).fit(scan(lambda: iter([X, X])))
     try:
         IMM(reference=X[:10], n_jobs=2).fit(scan(batches))
     except KeyboardInterrupt:

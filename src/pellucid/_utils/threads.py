@@ -112,6 +112,7 @@ COMPILED_LOOPS = (
     "pellucid.eop.box_kernels",
     "pellucid._core.batches.column_kernels",
     "pellucid._core.batches.kernels",
+    "pellucid.rules.kernels",
     "pellucid.tree.kernels",
     "pellucid.xclusters.kernels",
 )

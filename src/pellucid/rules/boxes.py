@@ -178,7 +178,7 @@ class RuleColumns:
 
     def decode(self, fields: np.ndarray, inside: np.ndarray) -> Box:
         """The box of a search, sorted by column."""
-        from pellucid._core.kernels.rule_search import COLUMN, HIGH, LOW
+        from pellucid.rules.kernels import COLUMN, HIGH, LOW
 
         found = []
         for slot in np.flatnonzero(fields[COLUMN] >= 0).tolist():
@@ -195,7 +195,7 @@ class RuleColumns:
 
     def encode(self, box: Box, fields: np.ndarray, inside: np.ndarray) -> None:
         """The opposite of `decode`; ends within a code are moved to its upper end."""
-        from pellucid._core.kernels.rule_search import COLUMN, HIGH, LOW, SIZE
+        from pellucid.rules.kernels import COLUMN, HIGH, LOW, SIZE
 
         fields[COLUMN], fields[SIZE] = -1, 0
         for slot, condition in enumerate(box):
@@ -314,7 +314,7 @@ class BoxSearch:
 
         No box holds a row that is `barred`.
         """
-        from pellucid._core.kernels.rule_search import N_BOX_FIELDS, search_boxes
+        from pellucid.rules.kernels import N_BOX_FIELDS, search_boxes
 
         own, other, rates = self._parts(cluster, unexplained, barred)
         shifts = self._shifts(own, other)
@@ -341,7 +341,7 @@ class BoxSearch:
         self, cluster: int, box: Box, unexplained: np.ndarray, barred: np.ndarray
     ) -> Candidate:
         """A box changed as long as it becomes better for the unexplained rows of its cluster."""
-        from pellucid._core.kernels.rule_search import N_BOX_FIELDS, improve_box
+        from pellucid.rules.kernels import N_BOX_FIELDS, improve_box
 
         own, other, rates = self._parts(cluster, unexplained, barred)
         columns = self.columns

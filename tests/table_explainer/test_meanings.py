@@ -136,6 +136,13 @@ def test_durations_are_clustered_whatever_their_name(name):
     assert reason_of(name, [timedelta(hours=i * i % 23) for i in range(N)]) is None
 
 
+def test_flags_called_year_are_clustered_in_every_form():
+    flags = np.arange(N) % 3 == 0
+    for values in (flags, flags.astype(int), flags.astype(float), flags.astype(int).astype(str)):
+        assert reason_of("year", values) is None
+    assert reason_of("year", np.where(flags, 98, 99)) == "part of a date"
+
+
 def test_y_beside_x_is_a_coordinate():
     assert reason_of("y", RANDOM.normal(size=N), "x") is None
     assert reason_of("y", RANDOM.normal(size=N)) == "looks like a result"

@@ -226,7 +226,8 @@ def _fits_part(numbers: pl.Series, words: list[str], part: str) -> bool:
     if _OF_A_THING.intersection(words):
         return False
     return _are_between(numbers, *tuning.YEARS) or (
-        len(words) == 1 and _are_between(numbers, 0, 99)
+        # Zeros and ones are a flag, like the same column of booleans.
+        len(words) == 1 and _are_between(numbers, 0, 99) and bool((numbers > 1).any())
     )
 
 

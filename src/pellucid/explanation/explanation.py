@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import ExportMixin
@@ -180,12 +181,14 @@ class Explanation(ExportMixin):
         """
         if isinstance(model, ThresholdTree):
             return cls(model, names=feature_names)
+        # What `pellucid.explain` returns has an explanation.
+        model = getattr(model, "explanation", model)
         if isinstance(model, Explanation) and feature_names is None:
             return model
         if not hasattr(model, "tree_"):
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(model)
+            if hasattr(model, "fit"):
+                check_is_fitted(model)
+            raise TypeError(f"{type(model).__name__} has no tree, so there is no explanation of it")
         names, columns = feature_names, None
         more: dict[str, Any] = {}
         if feature_names is None:

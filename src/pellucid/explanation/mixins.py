@@ -5,75 +5,43 @@ Only this module offers functions of higher layers. They are imported when they 
 
 from __future__ import annotations
 
-import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from collections.abc import Callable
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Final
 
-from pellucid import export
-from pellucid._utils.estimators import (
-    FloatType,
-    FrameKind,
-    SQLDialect,
-    VersionedPickleMixin,
-    find_rows,
-    find_training_data,
-)
+from pellucid import export, plotting
+from pellucid._utils.estimators import VersionedPickleMixin, find_rows, find_training_data
 
 if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
     from typing import Unpack
 
-    import numpy as np
-    import pandas as pd
-    import polars as pl
-    from matplotlib.axes import Axes
-    from onnx import ModelProto
     from scipy import sparse
-    from sklearn.tree import DecisionTreeClassifier
 
     from pellucid.report.writing import ReportOptions
-    from pellucid.tables.encoding import ColumnNames
     from pellucid.tree import ThresholdTree
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 
-_PARAMETERS = {
-    "X": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
-    Rows that must keep their clusters.""",
-    "dialect": """dialect : str, default="standard"
-    Name of the SQL dialect.""",
-    "table": """table : str or sequence of str, optional
-    Table to query. Default: only the expression.""",
-    "column": """column : str, default="cluster"
-    Name of the new column.""",
-    "name": """name : str, default="cluster_of"
-    Name of the function.""",
-    "kind": """kind : {"pandas", "polars", "dict"}, optional
-    Type of the result. Default: a library that is there.""",
-    "indent": """indent : int, optional
-    Spaces per level. Default: all in one line.""",
-    "dtype": """dtype : {"float64", "float32"}, default="float64"
-    Type of the input.""",
-    "feature_names": """feature_names : sequence of str, optional
-    Names of the columns. Default: those of the model.""",
-}
-"""Descriptions of the parameters of exports."""
+class FunctionAsMethod:
+    """A function that takes a model, as a method of the model; it is imported when it is used.
 
+    The function is `name` of `package`, by default the name of the method.
+    """
 
-def _returns(kind: str, what: str) -> Callable[[_Method], _Method]:
-    """Add the parameters and the returned value of an export to its one-line docstring."""
+    package: Any
+    name: str
 
-    def documented(method: _Method) -> _Method:
-        taken = [name for name in inspect.signature(method).parameters if name != "self"]
-        parts = [method.__doc__ or "", ""]
-        if taken:
-            parts += ["Parameters\n----------", *(_PARAMETERS[name] for name in taken), ""]
-        method.__doc__ = "\n".join([*parts, f"Returns\n-------\n{kind}\n    {what}\n"])
-        return method
+    def __init__(self, package: Any = export, name: str = "") -> None:
+        self.package, self.name = package, name
 
-    return documented
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Callable[..., Any]:
+        function = getattr(self.package, self.name)
+        return function if model is None else MethodType(function, model)
 
 
 class RulesHtmlMixin:
@@ -122,102 +90,38 @@ class ReportMixin(VersionedPickleMixin):
 class PlotRegionsMixin:
     """The plot of the levels as a method."""
 
-    def plot(self, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
-        """Draw the first levels side by side; see :func:`pellucid.plotting.plot_level`.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to show.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        n_levels : int, default=4
-            Maximum number of levels.
-
-        Returns
-        -------
-        ndarray of matplotlib Axes
-            One per level.
-        """
-        from pellucid.plotting.regions import plot_levels
-
-        return plot_levels(self, X, y, n_levels=n_levels)
+    if TYPE_CHECKING:
+        plot: Final = plotting.plot_levels
+    else:
+        plot = FunctionAsMethod(plotting, "plot_levels")
 
 
 class PlotTreeMixin:
     """The plot of the tree as a method."""
 
-    def plot(self, X: Any = None, *, ax: Axes | None = None) -> Axes:
-        """Draw the tree; the same as :func:`pellucid.plot_tree`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, optional
-            Rows whose distributions the questions contain.
-        ax : matplotlib Axes, optional
-            Default: those of a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes with the tree.
-        """
-        from sklearn.utils.validation import check_is_fitted
-
-        from pellucid.plotting import plot_tree
-
-        check_is_fitted(self)
-        return plot_tree(self, X, ax=ax)
+    if TYPE_CHECKING:
+        plot: Final = plotting.plot_tree
+    else:
+        plot = FunctionAsMethod(plotting, "plot_tree")
 
 
-class RegionExportMixin:
+class CommonExportMixin:
+    """Functions of :mod:`pellucid.export` that take any model, as methods of the same names."""
+
+    if TYPE_CHECKING:
+        to_dict: Final = export.to_dict
+        to_dmn: Final = export.to_dmn
+        to_frame: Final = export.to_frame
+        to_json: Final = export.to_json
+        to_python: Final = export.to_python
+        to_sql: Final = export.to_sql
+    else:
+        to_dict, to_dmn, to_frame = FunctionAsMethod(), FunctionAsMethod(), FunctionAsMethod()
+        to_json, to_python, to_sql = FunctionAsMethod(), FunctionAsMethod(), FunctionAsMethod()
+
+
+class RegionExportMixin(CommonExportMixin):
     """Exports of a decision list of regions as methods."""
-
-    @_returns("dict", "Lists, dictionaries, texts and numbers.")
-    def to_dict(self) -> dict[str, Any]:
-        """As plain lists and dictionaries, in the form of `to_json`."""
-        return export.to_dict(self)
-
-    @_returns("str", "The JSON text.")
-    def to_json(self, *, indent: int | None = None) -> str:
-        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`."""
-        return export.to_json(self, indent=indent)
-
-    @_returns("str", "The SQL text.")
-    def to_sql(
-        self,
-        *,
-        dialect: SQLDialect = "standard",
-        table: str | Sequence[str] | None = None,
-        column: str = "cluster",
-    ) -> str:
-        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
-        return export.to_sql(self, dialect=dialect, table=table, column=column)
-
-    @_returns("str", "The XML text.")
-    def to_dmn(self, *, column: str = "cluster") -> str:
-        """As a decision table in DMN: see :func:`pellucid.export.to_dmn`."""
-        return export.to_dmn(self, column=column)
-
-    @_returns("str", "The source of the function.")
-    def to_python(self, *, name: str = "cluster_of") -> str:
-        """As the source of a Python function: see :func:`pellucid.export.to_python`."""
-        return export.to_python(self, name=name)
-
-    @overload
-    def to_frame(self, *, kind: Literal["pandas"]) -> pd.DataFrame: ...
-    @overload
-    def to_frame(self, *, kind: Literal["polars"]) -> pl.DataFrame: ...
-    @overload
-    def to_frame(self, *, kind: Literal["dict"]) -> dict[str, np.ndarray]: ...
-    @overload
-    def to_frame(
-        self, *, kind: FrameKind | None = None
-    ) -> pd.DataFrame | pl.DataFrame | dict[str, np.ndarray]: ...
-    @_returns("data frame or dict of str to ndarray", "One row per region and predicted cluster.")
-    def to_frame(self, *, kind: FrameKind | None = None) -> Any:
-        """As a table with a row for each region: see :func:`pellucid.export.to_frame`."""
-        return export.to_frame(self, kind=kind)
 
 
 class RuleSetMixin(RegionExportMixin):
@@ -247,131 +151,26 @@ class RuleSetMixin(RegionExportMixin):
         check_is_fitted(self)
         return write_rule_report(path, self, find_rows(self, X), title=title)
 
-    @_returns("str", "The SQL text: columns, or a query.")
-    def to_sql_columns(
-        self, *, dialect: SQLDialect = "standard", table: str | Sequence[str] | None = None
-    ) -> str:
-        """As one SQL column per rule: see :func:`pellucid.export.to_sql_columns`."""
-        return export.to_sql_columns(self, dialect=dialect, table=table)
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw a bar per rule; the same as :func:`pellucid.plotting.plot_rules`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Default: those of a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes with the bars.
-        """
-        from pellucid.plotting import plot_rules
-
-        return plot_rules(self, ax=ax)
+    if TYPE_CHECKING:
+        plot: Final = plotting.plot_rules
+        to_sql_columns: Final = export.to_sql_columns
+    else:
+        plot = FunctionAsMethod(plotting, "plot_rules")
+        to_sql_columns = FunctionAsMethod()
 
 
-class ExportMixin(ReportMixin):
-    """The functions of :mod:`pellucid.export` as methods of the same names."""
+class ExportMixin(CommonExportMixin, ReportMixin):
+    """All exports of a tree, and its report, as methods."""
 
-    @_returns("dict", "Lists, dictionaries, texts and numbers.")
-    def to_dict(self, *, feature_names: ColumnNames | None = None) -> dict[str, Any]:
-        """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`."""
-        return export.to_dict(self, feature_names=feature_names)
-
-    @_returns("str", "The JSON text.")
-    def to_json(
-        self, *, feature_names: ColumnNames | None = None, indent: int | None = None
-    ) -> str:
-        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`."""
-        return export.to_json(self, feature_names=feature_names, indent=indent)
-
-    @_returns("str", "The SQL text.")
-    def to_sql(
-        self,
-        *,
-        dialect: SQLDialect = "standard",
-        table: str | Sequence[str] | None = None,
-        column: str = "cluster",
-        feature_names: ColumnNames | None = None,
-    ) -> str:
-        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
-        return export.to_sql(
-            self, dialect=dialect, table=table, column=column, feature_names=feature_names
-        )
-
-    @_returns("str", "The source of the function.")
-    def to_python(
-        self, *, name: str = "cluster_of", feature_names: ColumnNames | None = None
-    ) -> str:
-        """As the source of a Python function: see :func:`pellucid.export.to_python`."""
-        return export.to_python(self, name=name, feature_names=feature_names)
-
-    @overload
-    def to_frame(
-        self, *, kind: Literal["pandas"], feature_names: ColumnNames | None = None
-    ) -> pd.DataFrame: ...
-    @overload
-    def to_frame(
-        self, *, kind: Literal["polars"], feature_names: ColumnNames | None = None
-    ) -> pl.DataFrame: ...
-    @overload
-    def to_frame(
-        self, *, kind: Literal["dict"], feature_names: ColumnNames | None = None
-    ) -> dict[str, np.ndarray]: ...
-    @overload
-    def to_frame(
-        self, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
-    ) -> pd.DataFrame | pl.DataFrame | dict[str, np.ndarray]: ...
-    @_returns("data frame or dict of str to ndarray", "The nodes.")
-    def to_frame(
-        self, *, kind: FrameKind | None = None, feature_names: ColumnNames | None = None
-    ) -> Any:
-        """As a table with a row for each node: see :func:`pellucid.export.to_frame`."""
-        return export.to_frame(self, kind=kind, feature_names=feature_names)
-
-    @_returns("str", "The XML text.")
-    def to_dmn(self, *, column: str = "cluster", feature_names: ColumnNames | None = None) -> str:
-        """As a decision table in DMN: see :func:`pellucid.export.to_dmn`."""
-        return export.to_dmn(self, column=column, feature_names=feature_names)
-
-    @_returns("str", "The text in the DOT language.")
-    def to_dot(self, *, feature_names: ColumnNames | None = None) -> str:
-        """As a graph for Graphviz: see :func:`pellucid.export.to_dot`."""
-        return export.to_dot(self, feature_names=feature_names)
-
-    @_returns("str", "The text of the flowchart.")
-    def to_mermaid(self, *, feature_names: ColumnNames | None = None) -> str:
-        """As a flowchart for Mermaid: see :func:`pellucid.export.to_mermaid`."""
-        return export.to_mermaid(self, feature_names=feature_names)
-
-    @_returns("str", "The HTML text.")
-    def to_html(self, *, feature_names: ColumnNames | None = None) -> str:
-        """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`."""
-        return export.to_html(self, feature_names=feature_names)
-
-    @_returns("onnx.ModelProto", "The model.")
-    def to_onnx(
-        self,
-        X: Any = None,
-        *,
-        dtype: FloatType = "float64",
-        feature_names: ColumnNames | None = None,
-    ) -> ModelProto:
-        """As an ONNX model: see :func:`pellucid.export.to_onnx`."""
-        return export.to_onnx(self, X, dtype=dtype, feature_names=feature_names)
-
-    @_returns("DecisionTreeClassifier", "The fitted classifier.")
-    def to_sklearn(
-        self,
-        X: Any = None,
-        *,
-        dtype: FloatType = "float64",
-        feature_names: ColumnNames | None = None,
-    ) -> DecisionTreeClassifier:
-        """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`."""
-        return export.to_sklearn(self, X, dtype=dtype, feature_names=feature_names)
+    if TYPE_CHECKING:
+        to_dot: Final = export.to_dot
+        to_html: Final = export.to_html
+        to_mermaid: Final = export.to_mermaid
+        to_onnx: Final = export.to_onnx
+        to_sklearn: Final = export.to_sklearn
+    else:
+        to_dot, to_html, to_mermaid = FunctionAsMethod(), FunctionAsMethod(), FunctionAsMethod()
+        to_onnx, to_sklearn = FunctionAsMethod(), FunctionAsMethod()
 
 
 class EstimatorExportMixin(ExportMixin):

@@ -9,10 +9,9 @@ from typing import Any
 from pellucid._utils.estimators import documented
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import label_text, names_of_columns, split_condition
+from pellucid.explanation.rules import label_text, split_condition
 from pellucid.plotting.style import cluster_color, leaf_figures, text_color
 from pellucid.tables.encoding import ColumnNames, Indicator
-from pellucid.tree import ThresholdTree
 
 _PLAIN_CHARACTERS = frozenset(" .,:%()≤≥≠>=_-+/")
 
@@ -47,10 +46,9 @@ def export_text(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     |   |--- petal length (cm) >  5.1
     |   |   |--- cluster 2 (34 rows)
     """
-    tree = model if isinstance(model, ThresholdTree) else model.tree_
-    names = names_of_columns(model, tree.n_features, feature_names)
-    formats = getattr(model, "formats_", None)
-    labels = getattr(model, "cluster_names_", range(int(tree.cluster.max()) + 1))
+    explanation = Explanation.of(model, feature_names=feature_names)
+    tree, names, formats = explanation.tree_, explanation.tree_columns_, explanation.formats_
+    labels = explanation.cluster_names_.tolist()
     lines: list[str] = []
     stack: list[tuple[int, int, str]] = [(0, 0, "")]
     while stack:

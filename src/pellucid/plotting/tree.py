@@ -13,7 +13,7 @@ import numpy as np
 
 from pellucid._utils.estimators import documented
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import Rule, label_text, leaf_rules, names_of_columns
+from pellucid.explanation.rules import Rule, label_text
 from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.plotting.style import (
     LINE_HEIGHT,
@@ -163,25 +163,17 @@ class Layout:
 
 def _read_picture(model: Any, feature_names: ColumnNames | None) -> Picture:
     """The texts of a tree or of the tree of a fitted estimator."""
-    if isinstance(model, ThresholdTree):
-        tree, rules = model, leaf_rules(model)
-    else:
-        if not hasattr(model, "tree_"):
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(model)
-        tree, rules = model.tree_, model._leaf_rules
-    names = names_of_columns(model, tree.n_features, feature_names)
-    formats = getattr(model, "formats_", {}) if feature_names is None else {}
+    explanation = Explanation.of(model, feature_names=feature_names)
+    tree, rules = explanation.tree_, explanation._leaf_rules
     questions, answers = {}, {}
     for node in np.flatnonzero(~tree.is_leaf).tolist():
-        name = names[tree.feature[node]]
+        name = explanation.tree_columns_[tree.feature[node]]
         if isinstance(name, Indicator):
             questions[node], answers[node] = (str(name), ""), ("no", "yes")
         else:
-            written = formats.get(name, PLAIN)
+            written = explanation.formats_.get(name, PLAIN)
             _, tail = written.around(high=float(tree.threshold[node]))
-            questions[node], answers[node] = (str(name), tail.strip()), ("yes", "no")
+            questions[node], answers[node] = (name, tail.strip()), ("yes", "no")
     labels = {r.leaf: f"cluster {label_text(r.cluster)}" for r in rules}
     titles = {leaf: wrap(label, _WIDEST_TITLE, bold=True) for leaf, label in labels.items()}
     # A tree that was built by hand may know nothing of rows.

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pellucid._utils.estimators import Effort, Objective
 from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.texts import Message, count, texts_in
 from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.mixins import CommonExportMixin, PlotTreeMixin
 from pellucid.explanation.rules import RuleList
 from pellucid.resampling.draws import measure_stability, restated
 from pellucid.resampling.result import Stability
@@ -27,9 +28,12 @@ from pellucid.table_explainer.prediction import Assignment, assign_rows, report_
 from pellucid.table_explainer.preparing import prepare_table
 from pellucid.tables.reading import ReadingOptions, TableSource, read_source, source_of
 
+if TYPE_CHECKING:
+    from pellucid.report.writing import ReportOptions
+
 
 @dataclass(eq=False)
-class TableExplanation:
+class TableExplanation(CommonExportMixin, PlotTreeMixin):
     """The explanation of the clusters of a table; see :func:`pellucid.explain`.
 
     Attributes
@@ -156,13 +160,22 @@ class TableExplanation:
             self.stability = replace(self.stability, clusters=renamed)
         return self
 
-    def with_stability(self, **options: Any) -> TableExplanation:
+    def with_stability(
+        self,
+        *,
+        n_bootstraps: int = 100,
+        fraction: float | None = None,
+        reference: Literal["fixed", "refit"] = "fixed",
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> TableExplanation:
         """The explanation with its `stability`, which texts, reports and JSON then show.
 
         Parameters
         ----------
-        **options
-            Options of :func:`pellucid.stability`, such as `n_bootstraps`.
+        n_bootstraps, fraction, reference, n_jobs, random_state, verbose : optional
+            As in :func:`pellucid.stability`.
 
         Returns
         -------
@@ -171,11 +184,20 @@ class TableExplanation:
         """
         if not hasattr(self.model, "labels_"):
             raise needs_memory("stability")
-        table = restated(self.explanation, self.fitted.old_leaf)
-        Z = self.fitted.prepared.Z
-        return replace(self, stability=measure_stability(self.model, Z, table=table, **options))
+        found = measure_stability(
+            self.model,
+            self.fitted.prepared.Z,
+            n_bootstraps=n_bootstraps,
+            fraction=fraction,
+            reference=reference,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            table=restated(self.explanation, self.fitted.old_leaf),
+        )
+        return replace(self, stability=found)
 
-    def report(self, path: str | PathLike[str], **options: Any) -> Path:
+    def report(self, path: str | PathLike[str], **options: Unpack[ReportOptions]) -> Path:
         """Write a report: one HTML file. `options` are those of `write_report`.
 
         Parameters
@@ -197,8 +219,7 @@ class TableExplanation:
         if suggested and options.get("language") == "de" and hasattr(self.model, "labels_"):
             with texts_in("de"):
                 suggested = _suggested_names(self.fitted)
-        if self.stability is not None:
-            options = {"stability": self.stability, **options}
+        given: dict[str, Any] = {"stability": self.stability, **options}
         return write_table_report(
             Path(path),
             self.fitted,
@@ -206,55 +227,8 @@ class TableExplanation:
             decisions=self.decisions,
             warnings=self.warnings,
             suggested_names=suggested,
-            **options,
+            **given,
         )
-
-    def to_sql(self, **options: Any) -> str:
-        """The clusters as an SQL expression; see :func:`pellucid.export.to_sql`.
-
-        Parameters
-        ----------
-        **options
-            Options of :func:`pellucid.export.to_sql`.
-
-        Returns
-        -------
-        str
-            The SQL text.
-        """
-        return self.explanation.to_sql(**options)
-
-    def to_json(self, **options: Any) -> str:
-        """The model as JSON; :func:`pellucid.from_json` and ``pellucid predict`` read it.
-
-        Parameters
-        ----------
-        **options
-            Options of :func:`pellucid.export.to_json`.
-
-        Returns
-        -------
-        str
-            The JSON text.
-        """
-        return self.explanation.to_json(**options)
-
-    def plot(self, **options: Any) -> Any:
-        """Plot the tree; see :func:`pellucid.plot_tree`.
-
-        Parameters
-        ----------
-        **options
-            Options of :func:`pellucid.plot_tree`.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes with the tree.
-        """
-        from pellucid.plotting import plot_tree
-
-        return plot_tree(self.explanation, **options)
 
     def __str__(self) -> str:
         lines = [str(self.rules)]

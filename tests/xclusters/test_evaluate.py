@@ -13,7 +13,6 @@ from pellucid.xclusters.evaluate import (
     Evaluator,
     KMedoidsStarts,
     Mixture,
-    check_memory,
     distortion_and_medoids,
 )
 from pellucid.xclusters.search import (
@@ -137,18 +136,6 @@ def test_more_starts_never_cluster_worse(init):
     for k in (3, 5):
         for alpha in (0.0, 0.5, 1.0):
             assert loss(more(k, alpha), alpha) <= loss(one(k, alpha), alpha) + 1e-9
-
-
-def test_matrices_too_large_for_memory_raise_an_error(monkeypatch):
-    monkeypatch.setattr(evaluate_module, "available_memory", lambda: 24 * 10**6)
-    check_memory(1000)
-    with pytest.raises(
-        MemoryError, match=r"2,000 rows need 0.1 GB for 3 .* about 1,000 rows would fit"
-    ):
-        check_memory(2000)
-    check_memory(1700, n_matrices=1)
-    monkeypatch.setattr(evaluate_module, "available_memory", lambda: None)
-    check_memory(10**6)
 
 
 def surface(k, alpha):

@@ -87,8 +87,12 @@ def test_memory_is_checked_before_allocation(monkeypatch):
     ):
         matrix_module.require_memory(30_000, 30_000)
     # A million rows would need 8 TB; nothing is allocated.
-    with pytest.raises(MemoryError, match="need 8.0 TB"):
+    with pytest.raises(MemoryError, match=r"8,000.0 GB, .* about 19,364 rows would"):
         pairwise(np.zeros((1_000_000, 1)), "euclidean")
+    monkeypatch.setattr(matrix_module, "available_memory", lambda: 24 * 10**6)
+    matrix_module.require_memory(1000, 1000, 3)
+    with pytest.raises(MemoryError, match="in 3 matrices need 0.1 GB, .* about 1,000 rows would"):
+        matrix_module.require_memory(2000, 2000, 3)
 
 
 def test_unknown_free_memory_raises_no_error(monkeypatch):

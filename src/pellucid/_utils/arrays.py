@@ -8,31 +8,17 @@ import numpy as np
 
 from pellucid._utils.threads import ThreadPool
 
-_FEW = 2**14
-"""Values for which a mask costs less than the care that a sum needs."""
-
 _VALUES_A_THREAD = 2**20
 """Values worth a thread of their own."""
 
 
 def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
-    """Whether no value is NaN or infinite; `count_threads` is called only for large arrays.
-
-    If the sum is finite, all values are, and no mask was needed to see it.
-    """
-    if values.size < _FEW:
-        return bool(np.isfinite(values).all())
-
-    def has_finite_sum(block: tuple[int, int]) -> bool:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(values[slice(*block)].sum()))
-
+    """Whether no value is NaN or infinite; `count_threads` is called only for large arrays."""
     if values.size < 2 * _VALUES_A_THREAD:
-        is_finite = has_finite_sum((0, len(values)))
-    else:
-        with ThreadPool(min(count_threads(), values.size // _VALUES_A_THREAD)) as pool:
-            is_finite = all(pool.map(has_finite_sum, pool.blocks(len(values), 1)))
-    return is_finite or bool(np.isfinite(values).all())
+        return bool(np.isfinite(values).all())
+    with ThreadPool(min(count_threads(), values.size // _VALUES_A_THREAD)) as pool:
+        blocks = pool.blocks(len(values), 1)
+        return all(pool.map(lambda block: np.isfinite(values[slice(*block)]).all(), blocks))
 
 
 def draw_weighted(weights: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid._utils.estimators import store_parameters
 from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.tables.frames import as_table, with_names
@@ -134,14 +135,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.init = init
-        self.max_iter = max_iter
-        self.window = window
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the distance matrix and choose the medoids.

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from pellucid._utils.estimators import store_training_data
+from pellucid._utils.estimators import store_parameters, store_training_data
 from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid.tables.column_formats import ColumnFormat
@@ -19,13 +19,14 @@ from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters
 from pellucid.xclusters.branch_and_bound import ALPHA_TOL
+from pellucid.xclusters.distances.matrix import require_memory
 from pellucid.xclusters.distances.pairwise import (
     check_matrix,
     column_ranges,
     find_distance,
     pairwise,
 )
-from pellucid.xclusters.evaluate import Mixture, check_memory, distortion_and_medoids
+from pellucid.xclusters.evaluate import Mixture, distortion_and_medoids
 from pellucid.xclusters.features import (
     FeatureReader,
     accuracy_data,
@@ -37,7 +38,6 @@ from pellucid.xclusters.rows import GivenDistances, RowGroups
 from pellucid.xclusters.search import (
     SEARCHES,
     STARTS,
-    SearchOptions,
     check_rows,
     find_clusters,
     read_k_range,
@@ -329,31 +329,7 @@ class XClusters(ExplainedClusters):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.accuracy_features = accuracy_features
-        self.explanation_features = explanation_features
-        self.k_range = k_range
-        self.trade_off = trade_off
-        self.tolerance = tolerance
-        self.accuracy_distance = accuracy_distance
-        self.explanation_distance = explanation_distance
-        self.window = window
-        self.categorical = categorical
-        self.tree_accuracy = tree_accuracy
-        self.tree_measure = tree_measure
-        self.weights = weights
-        self.tree = tree
-        self.clusterer = clusterer
-        self.init = init
-        self.search = search
-        self.alpha_step = alpha_step
-        self.alpha_tol = alpha_tol
-        self.reduce = reduce
-        self.refine = refine
-        self.min_cluster_size = min_cluster_size
-        self.max_evaluations = max_evaluations
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(
         self,
@@ -407,7 +383,7 @@ class XClusters(ExplainedClusters):
         weighted = np.flatnonzero(weight > 0)
         check_rows(len(weighted), k_range)
         distances = (self.accuracy_distance, self.explanation_distance)
-        check_memory(n, n_matrices=1 + sum(metric != "precomputed" for metric in distances))
+        require_memory(n, n, 1 + sum(metric != "precomputed" for metric in distances))
         self.accuracy_features_ = self._reader.accuracy_names
         self.explanation_features_ = self._reader.explanation_names
         categorical = self._reader.explanation_positions(self.categorical, "categorical")
@@ -436,8 +412,7 @@ class XClusters(ExplainedClusters):
             measure_weight=measure_weight,
             random_state=seed,
         )
-        options = SearchOptions.of(self, k_range, seed)
-        outcome = find_clusters(Mixture(a, e), grower, rows.weight, options)
+        outcome = find_clusters(self, Mixture(a, e), grower, rows.weight, k_range, seed)
         whole = distortion_and_medoids(a, np.zeros(len(a), dtype=int), rows.weight)[0]
         share = 1 - outcome.chosen.distortion / whole if whole else 0.0
         self.explained_share_ = max(share, 0.0)

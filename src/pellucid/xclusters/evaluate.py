@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._utils.memory import available_memory
+from pellucid._utils.progress import Progress
 from pellucid.xclusters.medoids import Medoids, k_medoids
 from pellucid.xclusters.trees import ROUNDING, TreeGrower
 
@@ -32,19 +32,14 @@ class Mixture:
     zeros is not normalized.
     """
 
-    accuracy: np.ndarray
-    explanation: np.ndarray
-
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
         self.accuracy, self.explanation = accuracy, explanation
-        self._scales = _largest(accuracy), _largest(explanation)
-        self._mixed: np.ndarray | None = None
+        self._scales = [float(matrix.max()) or 1.0 for matrix in (accuracy, explanation)]
+        self._mixed = np.empty(accuracy.shape)
         self._alpha = -1.0
 
     def at(self, alpha: float) -> np.ndarray:
         """The mixed distances; the matrix is overwritten by the next call."""
-        if self._mixed is None:
-            self._mixed = np.empty(self.accuracy.shape)
         if alpha != self._alpha:
             self._alpha = alpha
             factor_a = max(1 - alpha, _TIE) / self._scales[0]
@@ -56,23 +51,6 @@ class Mixture:
                 np.multiply(self.accuracy[rows], factor_a, out=self._mixed[rows])
                 self._mixed[rows] += self.explanation[rows] * factor_e
         return self._mixed
-
-
-def check_memory(n: int, n_matrices: int = 3) -> None:
-    """Raise an error if the matrices of `n` rows (a, e and mixed) do not fit into memory."""
-    bytes_per_pair = 8 * n_matrices
-    needed, free = bytes_per_pair * n * n, available_memory()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"{n:,} rows need {needed / 1e9:,.1f} GB for {n_matrices} distance matrices, but only "
-            f"{free / 1e9:,.1f} GB of memory are free; about "
-            f"{int((free / bytes_per_pair) ** 0.5):,} rows would fit: use a sample of the rows"
-        )
-
-
-def _largest(distances: np.ndarray) -> float:
-    largest = float(distances.max())
-    return largest if largest > 0 else 1.0
 
 
 class Evaluation(NamedTuple):
@@ -96,9 +74,9 @@ class Evaluator:
     """Evaluate each pair once, cache it, and normalize D and N.
 
     D is divided by D(k_min, α = 1), and N by N(k_max, α = 0). These are the largest values if D and
-    N are monotone. The two pairs are evaluated first; `report` is called after each further one.
-    `cluster` computes k clusters from the distances mixed with α, and `trade_off` is the weight λ
-    of N.
+    N are monotone. The two pairs are evaluated first; `progress` is reported after each further
+    one. `cluster` computes k clusters from the distances mixed with α, and `trade_off` is the
+    weight λ of N.
     """
 
     mixture: Mixture
@@ -107,17 +85,20 @@ class Evaluator:
     weight: np.ndarray
     k_range: tuple[int, int]
     trade_off: float
-    report: Callable[[Evaluator], None] = lambda evaluator: None
+    progress: Progress = field(default_factory=lambda: Progress("", 0, False))
     min_size: int = 1
     """Distinct rows that a cluster should have."""
     evaluations: dict[tuple[int, float], Evaluation] = field(default_factory=dict)
+    scale_d: float = 0.0
+    scale_n: float = 0.0
+    """What D and N are divided by; 0 while the two pairs are evaluated."""
+    lower: float | None = None
+    """Lower bound of the objective, for the reports."""
 
     def __post_init__(self) -> None:
-        report, self.report = self.report, lambda evaluator: None
         k_min, k_max = self.k_range
-        self.scale_d: float = self.evaluate(k_min, 1.0).distortion or 1.0
-        self.scale_n: float = float(self.evaluate(k_max, 0.0).n_nodes)
-        self.report = report
+        largest = self.evaluate(k_min, 1.0).distortion, self.evaluate(k_max, 0.0).n_nodes
+        self.scale_d, self.scale_n = largest[0] or 1.0, float(largest[1])
 
     def evaluate(self, k: int, alpha: float) -> Evaluation:
         """Evaluate a pair, or return its cached evaluation."""
@@ -129,7 +110,7 @@ class Evaluator:
             self.evaluations[pair] = Evaluation(
                 *pair, distortion, n_nodes, accuracy, labels, medoids
             )
-            self.report(self)
+            self._report()
         return self.evaluations[pair]
 
     def normalized_parts(self, k: int, alpha: float) -> tuple[float, float]:
@@ -171,26 +152,30 @@ class Evaluator:
         pair = min(self.evaluations, key=lambda pair: (self.score(*pair), pair))
         return self.evaluations[pair]
 
+    def set_bound(self, best: float, lower: float) -> None:
+        """Store the lower bound of branch and bound."""
+        self.lower = lower
+
+    def _report(self) -> None:
+        """Report the number of evaluations and the best pair."""
+        if not self.scale_n or not self.progress.is_reported:
+            return
+        best = self.best()
+        bound = "" if self.lower is None else f", bound {self.lower:.4f}"
+        self.progress.report(
+            f"{len(self.evaluations)} evaluations, best {self.objective(best.k, best.alpha):.4f} "
+            f"at k = {best.k}, α = {best.alpha:.3g}{bound}"
+        )
+
     def table(self) -> np.ndarray:
         """All evaluations as a structured array, in the order of evaluation."""
+        fields = [("k", "i8"), ("alpha", "f8"), ("distortion", "f8"), ("n_nodes", "i8")]
+        parts = ("normalised_distortion", "normalised_nodes", "objective", "accuracy")
         rows = [
-            (
-                evaluation.k,
-                evaluation.alpha,
-                evaluation.distortion,
-                evaluation.n_nodes,
-                *self._normalize(evaluation),
-                self.objective(*pair),
-                evaluation.accuracy,
-            )
-            for pair, evaluation in self.evaluations.items()
+            (*found[:4], *self._normalize(found), self.objective(*pair), found.accuracy)
+            for pair, found in self.evaluations.items()
         ]
-        parts = (
-            "k alpha distortion n_nodes normalised_distortion normalised_nodes objective accuracy"
-        )
-        whole = ("k", "n_nodes")
-        dtype = [(name, "i8" if name in whole else "f8") for name in parts.split()]
-        return np.array(rows, dtype=dtype)
+        return np.array(rows, dtype=fields + [(name, "f8") for name in parts])
 
 
 def distortion_and_medoids(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._utils.compilation import allocating, compiled, fused, fused_allocating, inlined
+from pellucid._utils.compilation import allocating, compiled, fused, inlined
 
 
 @compiled
@@ -183,25 +183,3 @@ def first_swap(
         if change[best] + shared < 0.0:
             swap[0], swap[1] = p, best
             return
-
-
-@fused_allocating
-def asymmetry(D, begin, end):
-    """Largest |D[i, j] - D[j, i]| over rows begin .. end and columns from the diagonal on.
-
-    Tiles are transposed in cache and then compared row by row.
-    """
-    n, tile = D.shape[0], 64
-    transposed = np.empty((tile, tile), dtype=D.dtype)
-    gap = 0.0
-    for top in range(begin, end, tile):
-        bottom = min(top + tile, end)
-        for left in range(top, n, tile):
-            right = min(left + tile, n)
-            for j in range(left, right):
-                for i in range(top, bottom):
-                    transposed[i - top, j - left] = D[j, i]
-            for i in range(top, bottom):
-                for j in range(left, right):
-                    gap = max(gap, abs(np.float64(D[i, j]) - transposed[i - top, j - left]))
-    return gap

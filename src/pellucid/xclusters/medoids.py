@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 from pellucid._utils.arrays import draw_weighted
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.tables.validation import read_sample_weight
-from pellucid.xclusters.distances.matrix import check_matrix, largest_entry, row_major
+from pellucid.xclusters.distances.matrix import check_matrix, row_major
 
 _BITS = 50
 """The total cost in units stays below 2**_BITS, so that sums are exact in float64."""
@@ -197,7 +197,7 @@ class MedoidSearch:
         order = np.arange(n) if order is None else order
         self._candidates = order[weight[order] > 0]
         self._rank = np.argsort(order)
-        self._largest = largest_entry(D, pool)
+        self._largest = float(D.max())
         self._scale, self._multiplier = _units(self._largest, weight)
         self._nearest, self._second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         # Without medoids, each row has the cost of the largest distance.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -142,7 +142,7 @@ def refine_locally(
 
     `known` are the evaluated pairs, a live view that grows when `objective` evaluates a pair.
     """
-    n_grid = n_pairs_of_grid(ks, alpha_step)
+    n_grid = len(ks) * len(alpha_grid(alpha_step))
     most = int(n_grid * MAX_EVALUATED + 1e-9)
     for k in ks:
         if (k, 0.0) not in known and (len(known) >= most or stop()):
@@ -158,11 +158,6 @@ def refine_locally(
         if step <= alpha_tol:
             return
         step /= 2
-
-
-def n_pairs_of_grid(ks: Sequence[int], alpha_step: float) -> int:
-    """Number of pairs that the grid search evaluates."""
-    return len(ks) * len(alpha_grid(alpha_step))
 
 
 def _neighbors_of_near_best(
@@ -190,34 +185,6 @@ def _neighbors_of_near_best(
                 yield k, alpha
 
 
-@dataclass(frozen=True)
-class SearchOptions:
-    """Parameters of the search; see :class:`~pellucid.XClusters`."""
-
-    k_range: tuple[int, int]
-    trade_off: float
-    tolerance: float
-    clusterer: Any
-    init: str
-    search: str
-    alpha_step: float
-    alpha_tol: float
-    reduce: bool
-    refine: bool
-    min_cluster_size: int
-    max_evaluations: int | None
-    n_jobs: int | None
-    verbose: int
-    seed: int
-
-    @classmethod
-    def of(cls, model: Any, k_range: tuple[int, int], seed: int) -> SearchOptions:
-        """The parameters of an :class:`~pellucid.XClusters`."""
-        known: dict[str, Any] = {"k_range": k_range, "seed": seed}
-        others = {f.name: getattr(model, f.name) for f in fields(cls) if f.name not in known}
-        return cls(**known, **others)
-
-
 @dataclass
 class SearchOutcome:
     """The selected pair, its normalized objective D + λ·N, and how it was found.
@@ -236,110 +203,81 @@ class SearchOutcome:
 
 
 def find_clusters(
+    model: Any,
     mixture: Mixture,
     grower: TreeGrower,
     weight: np.ndarray,
-    options: SearchOptions,
+    k_range: tuple[int, int],
+    seed: int,
 ) -> SearchOutcome:
-    """Minimize D(k, α) + λ·N(k, α) by the search that `options` names."""
-    ks = list(range(options.k_range[0], options.k_range[1] + 1))
-    alphas = alpha_grid(options.alpha_step)
-    cluster = _make_clusterer(options, mixture, weight)
+    """Minimize D(k, α) + λ·N(k, α) by the search that an :class:`~pellucid.XClusters` names."""
     with Interrupt() as interrupt:
-        progress = _SearchProgress(options.verbose)
         evaluator = Evaluator(
             mixture,
             grower,
-            cluster,
+            _make_clusterer(model, mixture, weight),
             weight,
-            options.k_range,
-            options.trade_off,
-            progress,
-            options.min_cluster_size,
+            k_range,
+            model.trade_off,
+            Progress("XClusters", 0, model.verbose),
+            model.min_cluster_size,
         )
-        stop = _StopCondition(interrupt, evaluator, options.max_evaluations)
-        pair, lower, blocks = _run_search(evaluator, ks, alphas, stop, progress, options)
+        max_evaluations, is_complete = model.max_evaluations or np.inf, True
+
+        def stop() -> bool:
+            nonlocal is_complete
+            if interrupt.requested or len(evaluator.evaluations) >= max_evaluations:
+                is_complete = False
+            return not is_complete
+
+        pair, result = _run_search(evaluator, model, stop, seed)
     chosen = evaluator.best() if pair is None else evaluator.evaluate(*pair)
     objective = evaluator.objective(chosen.k, chosen.alpha)
     return SearchOutcome(
         chosen,
         objective,
         evaluator.table(),
-        np.array([tuple(block) for block in blocks], dtype=_BOUND_FIELDS),
-        float(np.minimum(lower, objective)),
-        not stop.is_met,
+        np.array([] if result is None else result.blocks, dtype=_BOUND_FIELDS),
+        np.nan if result is None else min(result.lower, objective),
+        is_complete and (result is None or result.is_complete),
         interrupt.requested,
     )
 
 
 def _run_search(
-    evaluator: Evaluator,
-    ks: list[int],
-    alphas: list[float],
-    stop: _StopCondition,
-    progress: _SearchProgress,
-    options: SearchOptions,
-) -> tuple[tuple[int, float] | None, float, list[BlockRecord]]:
-    """The selected pair (None: the best evaluated pair), a lower bound, and the blocks."""
-    score = evaluator.score
-    if options.search == "grid":
+    evaluator: Evaluator, model: Any, stop: Stop, seed: int
+) -> tuple[tuple[int, float] | None, PairSearch | None]:
+    """The selected pair (None: the best evaluated pair), and the result of branch and bound."""
+    ks = list(range(evaluator.k_range[0], evaluator.k_range[1] + 1))
+    alphas, score = alpha_grid(model.alpha_step), evaluator.score
+    if model.search == "grid":
         grid_search(score, ks, alphas, stop)
-    elif options.search == "bayes":
-        bayesian_search(
-            score,
-            ks,
-            alphas,
-            stop,
-            n_pairs=options.max_evaluations,
-            random_state=options.seed,
-        )
-    elif options.search == "two-step":
-        return two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop), np.nan, []
+    elif model.search == "bayes":
+        bayesian_search(score, ks, alphas, stop, n_pairs=model.max_evaluations, random_state=seed)
+    elif model.search == "two-step":
+        return two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop), None
     else:
         known = evaluator.evaluations
-        most = n_pairs_of_grid(ks, options.alpha_step) * (MAX_EVALUATED - MAX_REFINED)
+        most = len(ks) * len(alphas) * (MAX_EVALUATED - MAX_REFINED)
         result = PairSearch(
             evaluator.normalized_parts,
             ks,
-            alpha_tol=options.alpha_tol,
+            alpha_tol=model.alpha_tol,
             # As long as no tree is accurate enough, no more pairs than those of the grid.
-            coarse_tol=2 * options.alpha_step,
+            coarse_tol=2 * model.alpha_step,
             penalty=evaluator.penalty,
-            trade_off=options.trade_off,
-            tolerance=options.tolerance,
-            reduce=options.reduce,
+            trade_off=model.trade_off,
+            tolerance=model.tolerance,
+            reduce=model.reduce,
             # The refinement needs the rest of the evaluations.
-            stop=lambda: stop() or (options.refine and len(known) >= most),
-            report=progress.set_bound,
+            stop=lambda: stop() or (model.refine and len(known) >= most),
+            report=evaluator.set_bound,
         ).run()
-        if options.refine:
-            refine_locally(
-                score,
-                known,
-                ks,
-                stop,
-                alpha_step=options.alpha_step,
-                alpha_tol=options.alpha_tol,
-            )
-        stop.is_met |= not result.is_complete
-        return None, result.lower, result.blocks
-    return None, np.nan, []
-
-
-class _StopCondition:
-    """True after Ctrl-C, or after the maximum number of evaluations."""
-
-    def __init__(
-        self, interrupt: Interrupt, evaluator: Evaluator, max_evaluations: int | None
-    ) -> None:
-        self.interrupt, self.evaluator = interrupt, evaluator
-        self.max_evaluations = max_evaluations or np.inf
-        self.is_met = False
-
-    def __call__(self) -> bool:
-        if self.interrupt.requested or len(self.evaluator.evaluations) >= self.max_evaluations:
-            self.is_met = True
-        return self.is_met
+        if model.refine:
+            tolerances = {"alpha_step": model.alpha_step, "alpha_tol": model.alpha_tol}
+            refine_locally(score, known, ks, stop, **tolerances)
+        return None, result
+    return None, None
 
 
 def alpha_grid(step: float) -> list[float]:
@@ -418,37 +356,14 @@ def _warn(text: str) -> None:
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 
-def _make_clusterer(options: SearchOptions, mixture: Mixture, weight: np.ndarray) -> Clusterer:
-    if options.clusterer == "kmedoids":
+def _make_clusterer(model: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:
+    if model.clusterer == "kmedoids":
         weights = None if (weight == 1).all() else weight
-        return KMedoidsStarts(mixture, weights, options.init, options.n_jobs)
-    convert = clusterer_input(options.clusterer)
+        return KMedoidsStarts(mixture, weights, model.init, model.n_jobs)
+    convert = clusterer_input(model.clusterer)
 
     def cluster(k: int, alpha: float) -> np.ndarray:
         matrix = convert(mixture.at(alpha))
-        return cluster_with(options.clusterer, matrix, min(k, len(weight)), weight)
+        return cluster_with(model.clusterer, matrix, min(k, len(weight)), weight)
 
     return cluster
-
-
-class _SearchProgress:
-    """Prints one line to standard error for each evaluated pair."""
-
-    def __init__(self, verbose: int) -> None:
-        self._progress = Progress("XClusters", 0, verbose)
-        self.lower: float | None = None
-
-    def set_bound(self, best: float, lower: float) -> None:
-        """Store the lower bound of branch and bound."""
-        self.lower = lower
-
-    def __call__(self, evaluator: Evaluator) -> None:
-        if not self._progress.is_reported:
-            return
-        best = evaluator.best()
-        bound = "" if self.lower is None else f", bound {self.lower:.4f}"
-        self._progress.report(
-            f"{len(evaluator.evaluations)} evaluations, best "
-            f"{evaluator.objective(best.k, best.alpha):.4f} at k = {best.k}, "
-            f"α = {best.alpha:.3g}{bound}"
-        )

@@ -74,7 +74,7 @@ class Dataset:
     def require_domain(self) -> None:
         """Raise `OutOfDomain` if a value is NaN, infinite or too large."""
         values = self.X.data if sparse.issparse(self.X) else self.X
-        if not (self._is_checked or are_in_domain(values, lambda: self.pool.n_threads)):
+        if not (self._is_checked or are_in_domain(values)):
             raise OutOfDomain
         self._is_checked = True
 

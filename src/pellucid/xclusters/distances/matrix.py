@@ -14,7 +14,7 @@ from pellucid._utils.memory import available_memory
 from pellucid._utils.threads import ThreadPool, count_threads
 
 _BLOCK = 256
-"""Rows per task."""
+"""Rows that are checked at a time."""
 
 
 def row_major(distances: np.ndarray) -> np.ndarray:
@@ -55,16 +55,11 @@ def check_matrix(
         The matrix.
     """
     matrix = _read(distances, n, name)
-    with ThreadPool(count_threads(n_jobs)) as pool:
-        D = row_major(matrix)
-        largest = largest_entry(D, pool)
-        blocks = pool.blocks(len(D), _BLOCK)
-        smallest = float(np.min(pool.map(lambda block: D[slice(*block)].min(), blocks)))
-        tolerance = np.sqrt(np.finfo(matrix.dtype).eps) * max(largest, 0.0)
-        # Comparisons with NaN are False.
-        if not (smallest >= -tolerance and largest < np.inf):
-            _raise_invalid_entry(matrix, name, tolerance)
-        difference = _max_asymmetry(D, pool)
+    smallest, largest = float(matrix.min()), float(matrix.max())
+    tolerance = np.sqrt(np.finfo(matrix.dtype).eps) * max(largest, 0.0)
+    # Comparisons with NaN are False.
+    if not (smallest >= -tolerance and largest < np.inf):
+        _raise_invalid_entry(matrix, name, tolerance)
     diagonal = matrix.diagonal()
     if (diagonal > tolerance).any():
         i = int(np.argmax(diagonal > tolerance))
@@ -73,15 +68,15 @@ def check_matrix(
             "If these are similarities, convert them to distances first, for example by "
             f"{name}.max() - {name}; else use np.fill_diagonal({name}, 0)"
         )
-    if difference > tolerance:
-        _raise_asymmetric(matrix, tolerance, name)
+    D = row_major(matrix)
+    with ThreadPool(count_threads(n_jobs)) as pool:
+        found = pool.map(lambda top: _first_asymmetric(D, top, tolerance), _tops(D))
+    for i, j in filter(None, found):
+        raise ValueError(
+            f"{name} is not symmetric: [{i}, {j}] is {matrix[i, j]:.6g}, [{j}, {i}] is "
+            f"{matrix[j, i]:.6g}. To use the mean of both directions: ({name} + {name}.T) / 2"
+        )
     return matrix if smallest >= 0 else np.maximum(matrix, 0)
-
-
-def largest_entry(D: np.ndarray, pool: ThreadPool) -> float:
-    """Largest entry of a matrix."""
-    blocks = pool.blocks(len(D), _BLOCK)
-    return float(np.max(pool.map(lambda block: D[slice(*block)].max(), blocks)))
 
 
 def save_matrix(path: str | os.PathLike[str], distances: np.ndarray) -> None:
@@ -131,22 +126,21 @@ def load_matrix(path: str | os.PathLike[str], *, mmap: bool = False) -> np.ndarr
     return matrix
 
 
-def require_memory(n_rows: int, n_columns: int, itemsize: int = 8) -> None:
-    """Raise a MemoryError if a matrix of this size does not fit into memory."""
-    needed, free = n_rows * n_columns * itemsize, available_memory()
-    if free is not None and needed > free:
+def require_memory(n_rows: int, n_columns: int, n_matrices: int = 1) -> None:
+    """Raise a MemoryError if distance matrices of this size do not fit into memory."""
+    fitting = (available_memory() or np.inf) / (8 * n_matrices)
+    if n_rows * n_columns > fitting:
+        most = fitting**0.5 if n_rows == n_columns else fitting / n_columns
+        which = "distances" if n_matrices == 1 else f"distances in {n_matrices} matrices"
         raise MemoryError(
-            f"{n_rows:,} × {n_columns:,} distances need {_format_size(needed)}, but only "
-            f"{_format_size(free)} of memory are free; use a sample of the rows"
+            f"{n_rows:,} × {n_columns:,} {which} need {_gb(n_rows * n_columns * n_matrices)}, but "
+            f"only {_gb(fitting * n_matrices)} of memory are free; about {int(most):,} rows would "
+            "fit: use a sample of the rows"
         )
 
 
-def _format_size(size: float) -> str:
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} TB"
+def _gb(n_numbers: float) -> str:
+    return f"{8 * n_numbers / 1e9:,.1f} GB"
 
 
 def _npy(path: str | os.PathLike[str]) -> Path:
@@ -179,19 +173,16 @@ def _read(distances: Any, n: int | None, name: str) -> np.ndarray:
     return matrix
 
 
-def _max_asymmetry(D: np.ndarray, pool: ThreadPool) -> float:
-    """Largest |D[i, j] - D[j, i]|."""
-    from pellucid.xclusters.kernels import asymmetry
-
-    starts = range(0, len(D), _BLOCK)
-    return max(pool.map(lambda begin: asymmetry(D, begin, min(begin + _BLOCK, len(D))), starts))
+def _tops(matrix: np.ndarray) -> range:
+    """First rows of the blocks that are checked."""
+    return range(0, len(matrix), _BLOCK)
 
 
 def _raise_invalid_entry(matrix: np.ndarray, name: str, tolerance: float) -> None:
     """Raise an error that names the first negative, NaN or infinite entry."""
     tolerance = tolerance if np.isfinite(tolerance) else 0.0
-    for begin in range(0, len(matrix), _BLOCK):
-        rows = matrix[begin : begin + _BLOCK]
+    for top in _tops(matrix):
+        rows = matrix[top : top + _BLOCK]
         wrong = np.argwhere(~(np.isfinite(rows) & (rows >= -tolerance)))
         if len(wrong):
             i, j = wrong[0]
@@ -201,18 +192,14 @@ def _raise_invalid_entry(matrix: np.ndarray, name: str, tolerance: float) -> Non
                 if value < 0
                 else "Distances must be finite"
             )
-            raise ValueError(f"{name}[{begin + i}, {j}] is {value:.6g}. {reason}")
+            raise ValueError(f"{name}[{top + i}, {j}] is {value:.6g}. {reason}")
 
 
-def _raise_asymmetric(matrix: np.ndarray, tolerance: float, name: str) -> None:
-    """Raise an error that names the first pair of entries that differ."""
-    for begin in range(0, len(matrix), _BLOCK):
-        rows, columns = matrix[begin : begin + _BLOCK], matrix[:, begin : begin + _BLOCK].T
-        wrong = np.argwhere(np.abs(rows - columns) > tolerance)
-        if len(wrong):
-            i, j = wrong[0]
-            raise ValueError(
-                f"{name} is not symmetric: [{begin + i}, {j}] is {rows[i, j]:.6g}, "
-                f"[{j}, {begin + i}] is {columns[i, j]:.6g}. To use the mean of both directions: "
-                f"({name} + {name}.T) / 2"
-            )
+def _first_asymmetric(D: np.ndarray, top: int, tolerance: float) -> tuple[int, int] | None:
+    """The first entry of a block of rows that differs from the entry across the diagonal."""
+    rows, columns = D[top : top + _BLOCK, top:], D[top:, top : top + _BLOCK].T
+    blocks = (slice(left, left + _BLOCK) for left in _tops(columns.T))
+    if max(np.abs(rows[:, block] - columns[:, block]).max() for block in blocks) <= tolerance:
+        return None
+    i, j = np.argwhere(np.abs(rows - columns) > tolerance)[0] + top
+    return int(i), int(j)

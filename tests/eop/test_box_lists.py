@@ -8,14 +8,8 @@ from sklearn.datasets import load_iris, load_wine
 
 from pellucid import EOPClassifier
 from pellucid._core.data.arrays import Weights
-from pellucid.eop.box_lists import (
-    BoxList,
-    ClassBoxSearch,
-    Figures,
-    ProjectionRanks,
-    RankBox,
-    Stakes,
-)
+from pellucid.eop.box_lists import BoxList
+from pellucid.eop.box_search import ClassBoxSearch, Figures, ProjectionRanks, RankBox, Stakes
 from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
 
@@ -183,3 +177,13 @@ def test_the_result_does_not_depend_on_the_order_of_the_rows():
     given = {"max_error": 0.1, "complexity_penalty": 0.005, "calibration": 0}
     one, other = (EOPClassifier(**given).fit(X[r], y[r]) for r in (slice(None), order))
     assert str(one.explain()) == str(other.explain())
+
+
+def test_ends_that_exclude_the_same_row_are_not_both_left_out():
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [0.0, 2.0]])
+    data = rows_of(X, np.array([0, 0, 1, 0]))
+    # Only the third row is beyond either end, and it is beyond both.
+    box = box_of(data, 0, (0, 1), (0, 1))
+    features, shape = make(data).in_values(box, np.array([0, 1, 2]))
+    inside = shape.contains(X[:3, list(features)])
+    assert inside.tolist() == data.inside(box)[:3].tolist() == [True, True, False]

@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid._core.data.arrays import Weights
 from pellucid.eop._classifier import ParameterChoice, choose_parameters, penalties_of
+from pellucid.eop.box_lists import FlatList
 from pellucid.eop.problem import RegionProblem
-from pellucid.eop.pruning import FlatList
 
 FIXED = {"max_error": 0.1, "complexity_penalty": 0.002, "calibration": 0}
 

@@ -73,12 +73,13 @@ class ATEOPLearner(Learner):
         self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
     ) -> float:
         """Weight of the held-out rows inside the regions, if it is at least α."""
-        view, total, covered = candidate.view, self.held_total, found.held_which >= 0
+        view, rows, covered = candidate.view, self._all_held, found.held_which >= 0
         units = view.held_units
         if not view.has_held_out:
-            units, total, covered = view.units, self.fitted_total, found.which >= 0
+            units, rows, covered = view.units, self._all_rows, found.which >= 0
         support = float(units[covered].sum())
-        return support if support >= max(self.settings.min_support * total, 1) else -np.inf
+        least = max(self.settings.min_support * self.problem.total(rows), 1)
+        return support if support >= least else -np.inf
 
     def _is_reliable(self, view: ProjectionView, inside: np.ndarray) -> bool:
         """Whether the upper Clopper-Pearson bound of the error inside is at most ε.

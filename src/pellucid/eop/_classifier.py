@@ -13,9 +13,9 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.eop._base import BaseEOP, find_shape
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.box_finder import BoxFinder
-from pellucid.eop.eop_learner import BoxListLearner, ClassLearner, EOPLearner
+from pellucid.eop.class_learning import BoxListLearner, ClassLearner
 from pellucid.eop.finders import Finder
-from pellucid.eop.learning import Settings
+from pellucid.eop.learning import EOPLearner, Settings
 from pellucid.eop.problem import N_FOLDS, RegionProblem, hold_out, stratified_folds
 
 CALIBRATION = 0.3

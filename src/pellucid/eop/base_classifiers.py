@@ -35,6 +35,11 @@ class FittedClassifier(NamedTuple):
     """Predictions for the rows it was fitted on; leave-one-out or cross-validated if needed."""
 
 
+def constant(answer: int, n_rows: int) -> FittedClassifier:
+    """The classifier of one class: a stump with the same class on both sides."""
+    return FittedClassifier(Stump(0, np.inf, answer, answer), np.full(n_rows, answer))
+
+
 class BaseClassifier(ABC):
     """A classifier that can be fitted on many projections."""
 
@@ -72,9 +77,7 @@ class ConstantBase(BaseClassifier):
         return np.full((len(subsets), len(rows)), heaviest, dtype=np.int64)
 
     def fit(self, rows: np.ndarray, features: tuple[int, ...], answer: int = 0) -> FittedClassifier:
-        """The classifier of one class: a stump with the same class on both sides."""
-        constant = Stump(0, np.inf, answer, answer)
-        return FittedClassifier(constant, np.full(len(rows), answer, dtype=np.int64))
+        return constant(answer, len(rows))
 
 
 class StumpBase(BaseClassifier):

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.eop.finders import Rows, ShapeFinder
 from pellucid.regions.shapes import Boxes
-from pellucid.tree.rounding import choose_threshold
+from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 _BINS = 64
 """Bins per column of the grid on which boxes are searched."""
@@ -107,8 +107,8 @@ class BoxFinder(ShapeFinder):
         return round_box(region, rows.P)
 
 
-def round_box(box: Boxes, P: np.ndarray) -> Boxes:
-    """Round the ends to the fewest digits that keep the same rows of `P` inside.
+def round_box(box: Boxes, P: np.ndarray, style: ThresholdStyle = "round") -> Boxes:
+    """Choose ends, by default with the fewest digits, that keep the same rows of `P` inside.
 
     An end becomes infinite if no row that satisfies the other columns lies beyond it.
     """
@@ -122,8 +122,8 @@ def round_box(box: Boxes, P: np.ndarray) -> Boxes:
             return box
         below, above = x[x <= lower[a]], x[x > upper[a]]
         first, last = float(inside.min()), float(inside.max())
-        lower[a] = choose_threshold(float(below.max()), first, "round") if len(below) else -np.inf
-        upper[a] = choose_threshold(last, float(above.min()), "round") if len(above) else np.inf
+        lower[a] = choose_threshold(float(below.max()), first, style) if len(below) else -np.inf
+        upper[a] = choose_threshold(last, float(above.min()), style) if len(above) else np.inf
     return Boxes(lower, upper)
 
 

@@ -4,184 +4,127 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import ceil
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.eop import tuning
-from pellucid.eop.problem import RegionProblem, is_error_allowed
-from pellucid.eop.pruning import FlatList
+from pellucid.eop.box_finder import round_box
+from pellucid.eop.box_search import ClassBoxSearch, ProjectionRanks, RankBox, Stakes, class_stakes
+from pellucid.eop.problem import is_error_allowed
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Boxes
-from pellucid.tree.predictor import column_values
-from pellucid.tree.rounding import choose_threshold
 
 
-class Figures(NamedTuple):
-    """What a box contains of the rows among which it was searched; weights in units."""
+@dataclass(frozen=True)
+class FlatList:
+    """All regions of a decision list, in order, on some rows.
 
-    value: int
-    n_ends: int
-    total: int
-    right: int
-    """Rows of its class."""
-    held: int
-    """Rows that are classified correctly without it."""
+    Rows in no region get their most frequent class if there is a default; otherwise they count as
+    wrong.
+    """
 
+    inside: np.ndarray
+    """Whether each region contains each row, whatever earlier regions contain."""
+    answer: np.ndarray
+    """Class that each region predicts."""
+    n_facets: np.ndarray
+    y: np.ndarray
+    units: np.ndarray
+    n_classes: int
+    has_default: bool = True
+    needed: Sequence[int] = ()
+    """Classes that keep a region unless they are the default."""
 
-@dataclass(frozen=True, eq=False)
-class RankBox:
-    """A box in dense ranks, lower ≤ rank ≤ upper, and the class that it predicts."""
-
-    columns: np.ndarray
-    """Positions of its columns in `ProjectionRanks`."""
-    answer: int
-    lower: np.ndarray
-    upper: np.ndarray
-    figures: Figures
-    max_error: float = tuning.MAX_RELAXED
-    """ε with which it was found."""
-
-
-class ProjectionRanks:
-    """Rows of a problem, as dense ranks of their values in each column of some projections."""
-
-    def __init__(self, problem: RegionProblem, rows: np.ndarray, subsets: list[np.ndarray]) -> None:
-        self.problem, self.rows = problem, rows
-        self.features = np.unique(np.concatenate([subset.ravel() for subset in subsets]))
-        self.subsets = [np.searchsorted(self.features, subset) for subset in subsets]
-        self.y, self.units = problem.y[rows], problem.units[rows]
-        self.n_classes, self.total = problem.n_classes, int(self.units.sum())
-        self.ranks = np.empty((len(self.features), len(rows)), dtype=np.int32)
-        self.sizes = np.empty(len(self.features), dtype=np.int64)
-
-        def work(position: int) -> None:
-            values = column_values(problem.X, self.features[position], rows)
-            distinct, self.ranks[position] = np.unique(values, return_inverse=True)
-            self.sizes[position] = len(distinct)
-
-        problem.pool.map(work, range(len(self.features)))
-        self.inside = lru_cache(max(16, tuning.KEPT_VALUES // max(len(rows), 1)))(self._contained)
-        """Which rows a box contains; the results for the last boxes are kept."""
-
-    def class_units(self, rows: np.ndarray) -> np.ndarray:
-        """Weight of each class among some of the rows."""
-        totals = np.zeros(self.n_classes, dtype=np.int64)
-        np.add.at(totals, self.y[rows], self.units[rows])
-        return totals
-
-    def _contained(self, box: RankBox) -> np.ndarray:
-        """Which rows a box contains."""
-        ranks = self.ranks[box.columns]
-        within = (ranks >= box.lower[:, None]) & (ranks <= box.upper[:, None])
-        return within.all(axis=0)
-
-
-class Stakes(NamedTuple):
-    """What each of some rows contributes to the value of a box; see `box_kernels`."""
-
-    rows: np.ndarray
-    own: np.ndarray
-    cost: np.ndarray
-    held: np.ndarray
-    facet: int
-
-
-class ClassBoxSearch:
-    """Search for the boxes of the largest values in many projections."""
-
-    def __init__(self, data: ProjectionRanks) -> None:
-        self.data = data
-        self._n_bins = [_n_bins(subset.shape[1]) for subset in data.subsets]
-
-    def best(
-        self, stakes: Stakes, n_wanted: int, subsets: list[np.ndarray], only: int = -1
-    ) -> tuple[list[RankBox], list[np.ndarray]]:
-        """The best boxes in the given projections (indices by size), and the bounds of these.
-
-        With `only` ≥ 0, boxes are of this class. The ends are optimized over all values.
-        """
-        from pellucid.eop.box_kernels import best_boxes, bin_ranks, positive_sums
-
-        data, rows = self.data, stakes.rows
-        ranks = np.ascontiguousarray(data.ranks[:, rows])
-        y, units, found, bounds = data.y[rows], data.units[rows], [], []
-        for projections, chosen, n_bins in zip(data.subsets, subsets, self._n_bins):
-            dim, tried = projections.shape[1], projections[chosen]
-            bound = np.empty((len(tried), data.n_classes), dtype=np.int64)
-            bounds.append(bound)
-            if not len(tried):
-                continue
-            codes = np.empty(ranks.shape, dtype=np.uint8)
-            starts = np.empty((len(ranks), n_bins + 1), dtype=np.int64)
-            bin_ranks(ranks, data.sizes, units, n_bins, codes, starts)
-            positive_sums(codes, tried, y, stakes.own, stakes.cost, n_bins, data.n_classes, bound)
-            n = min(n_wanted, bound.size)
-            values, place, answers = np.zeros((3, n), dtype=np.int64)
-            lower, upper = np.empty((2, n, dim), dtype=np.int64)
-            n = best_boxes(
-                codes=codes,
-                starts=starts,
-                subsets=tried,
-                bound=bound,
-                y=y,
-                own=stakes.own,
-                cost=stakes.cost,
-                facet=stakes.facet,
-                only=only,
-                values=values,
-                chosen=place,
-                answers=answers,
-                lower=lower,
-                upper=upper,
-            )
-            boxes = tried[place[:n]], answers[:n], lower[:n], upper[:n]
-            found += self.improve(stakes, *boxes, ranks) if n else []
-        return sorted(found, key=lambda box: -box.figures.value), bounds
-
-    def improve(
-        self,
-        stakes: Stakes,
-        columns: np.ndarray,
-        answers: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        ranks: np.ndarray | None = None,
-    ) -> list[RankBox]:
-        """Boxes with optimal ends, found column by column from those of some boxes."""
-        from pellucid.eop.box_kernels import improve_boxes
-
-        data, rows = self.data, stakes.rows
-        if ranks is None:
-            columns_used, columns_in = np.unique(columns, return_inverse=True)
-            columns_in = columns_in.reshape(columns.shape)
-            ranks, sizes = data.ranks[columns_used][:, rows], data.sizes[columns_used]
-        else:
-            columns_in, sizes = columns, data.sizes
-        figures = np.empty((len(columns), len(Figures._fields)), dtype=np.int64)
-        improve_boxes(
-            ranks=ranks,
-            sizes=sizes,
-            y=data.y[rows],
-            units=data.units[rows],
-            own=stakes.own,
-            cost=stakes.cost,
-            held=stakes.held,
-            facet=stakes.facet,
-            columns=columns_in,
-            answers=answers,
-            lower=lower,
-            upper=upper,
-            figures=figures,
+    def take(self, kept: Sequence[int] | np.ndarray) -> FlatList:
+        """Only some of the regions."""
+        return replace(
+            self, inside=self.inside[kept], answer=self.answer[kept], n_facets=self.n_facets[kept]
         )
-        of_boxes = map(Figures._make, figures.tolist())
-        return [RankBox(*each) for each in zip(columns, answers.tolist(), lower, upper, of_boxes)]
 
+    def default(self) -> int:
+        """The most frequent class of the rows in no region; of all rows, if there are none.
 
-def _n_bins(dim: int) -> int:
-    return tuning.GRID_BINS.get(dim, max(int(tuning.MAX_CELLS ** (1 / dim)), 2))
+        -1 if rows in no region get no answer.
+        """
+        if not self.has_default:
+            return -1
+        left = ~self.inside.any(axis=0)
+        totals = np.zeros(self.n_classes, dtype=np.int64)
+        chosen = left if left.any() else slice(None)
+        np.add.at(totals, self.y[chosen], self.units[chosen])
+        return int(totals.argmax())
+
+    def answers(self) -> list[np.ndarray]:
+        """Answers of the whole list, of the list without its first region, and so on."""
+        found = [np.full(len(self.y), self.default())]
+        for inside, answer in zip(reversed(self.inside), reversed(self.answer)):
+            found.append(np.where(inside, answer, found[-1]))
+        return found[::-1]
+
+    def pruned(self, facet_units: float) -> np.ndarray:
+        """Indices of the regions that remain after pruning.
+
+        The region whose removal saves the most is removed, until no removal saves anything. A
+        removal saves `facet_units` per inequality, and costs the weight of the rows that are then
+        classified wrongly instead of correctly.
+        """
+        kept = np.arange(len(self.answer))
+        while len(kept):
+            saved = facet_units * self.n_facets[kept] - self._lost(kept)
+            worst = int(np.argmax(saved))
+            if saved[worst] < 0:
+                break
+            kept = np.delete(kept, worst)
+        return kept
+
+    def without_impure(self, limit: float) -> list[int]:
+        """Indices of the regions without those that have no rows or, in turn, too many wrong ones.
+
+        The only region of a needed class stays.
+        """
+        left, kept, default = np.ones(len(self.y), dtype=bool), [], self.default()
+        for i, answer in enumerate(self.answer.tolist()):
+            inside = self.inside[i] & left
+            total = self.units[inside].sum()
+            wrong = self.units[inside & (self.y != answer)].sum()
+            others = {default, *np.delete(self.answer, i).tolist()}
+            is_needed = answer in self.needed and answer not in others
+            if total and (is_needed or is_error_allowed(wrong, total, limit)):
+                kept.append(i)
+                left &= ~inside
+        if len(kept) == len(self.answer):
+            return kept
+        return [kept[i] for i in self.take(kept).without_impure(limit)]
+
+    def _lost(self, kept: np.ndarray) -> np.ndarray:
+        """Weight that is classified correctly only with each region; infinite if it is needed."""
+        n = len(kept)
+        first, second = self._first_two(kept)
+        # Rows in no region, and, per region, the rows that are in no other: weight by class.
+        left = np.zeros((n + 1, self.n_classes))
+        only = second == n
+        np.add.at(left, (first[only], self.y[only]), self.units[only])
+        uncovered = np.zeros(self.n_classes)
+        is_uncovered = first == n
+        np.add.at(uncovered, self.y[is_uncovered], self.units[is_uncovered])
+        left = left[:n] + uncovered
+        by_default = left.max(axis=1) - uncovered.max() if self.has_default else np.zeros(n)
+        answer = np.append(self.answer[kept], -1)
+        now, then = (answer[at] == self.y for at in (first, second))
+        lost = np.bincount(first, self.units * (now.astype(float) - then), n + 1)[:n] - by_default
+        n_regions = np.bincount(answer[:n], minlength=self.n_classes)
+        is_last = np.isin(answer[:n], self.needed) & (n_regions[answer[:n]] == 1)
+        lost[is_last & (left.argmax(axis=1) != answer[:n])] = np.inf
+        return lost
+
+    def _first_two(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions in `kept` of the first two regions of each row; len(kept) if there are none."""
+        n = self.inside.shape[1]
+        inside = np.concatenate([self.inside[kept], np.ones((1, n), dtype=bool)])
+        first = inside.argmax(axis=0)
+        inside[first[first < len(kept)], np.flatnonzero(first < len(kept))] = False
+        return first, inside.argmax(axis=0)
 
 
 class BoxList:
@@ -315,7 +258,7 @@ class BoxList:
 
     def predict(self, boxes: Sequence[RankBox], rows: np.ndarray) -> np.ndarray:
         """Answers for other rows of the problem; ends lie in the middle of gaps."""
-        answers = np.full(len(rows), self._default([self.data.inside(box) for box in boxes]))
+        answers = np.full(len(rows), self.flat(boxes).default())
         left, open_rows = np.arange(len(self.data.y)), np.ones(len(rows), dtype=bool)
         for box in boxes:
             features, shape = self.in_values(box, left, round_ends=False)
@@ -325,31 +268,10 @@ class BoxList:
             left = left[~self.data.inside(box)[left]]
         return answers
 
-    def answers(self, boxes: Sequence[RankBox]) -> list[np.ndarray]:
-        """Answers of the whole list, of the list without its first box, and so on; -1 for none."""
-        inside = [self.data.inside(box) for box in boxes]
-        found = [np.full(len(self.data.y), self._default(inside))]
-        for box, contained in zip(reversed(boxes), reversed(inside)):
-            found.append(np.where(contained, box.answer, found[-1]))
-        return found[::-1]
-
-    def _default(self, inside: Sequence[np.ndarray]) -> int:
-        """The most frequent class of the rows in no box; of all rows, if there are none."""
-        if not self._has_default:
-            return -1
-        everything = np.arange(len(self.data.y))
-        left = everything[~np.any(inside, axis=0)] if len(inside) else everything
-        return int(np.argmax(self.data.class_units(left if len(left) else everything)))
-
-    def _objective(self, boxes: Sequence[RankBox], penalty: float) -> float:
-        is_right = self.answers(boxes)[0] == self.data.y
-        size = sum(box.figures.n_ends for box in boxes)
-        return float(self.data.units[is_right].sum()) - penalty * self.data.total * size
-
-    def prune(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
-        """Remove the box whose removal saves most, until no removal saves anything."""
+    def flat(self, boxes: Sequence[RankBox]) -> FlatList:
+        """The boxes with the rows that each contains."""
         data = self.data
-        flat = FlatList(
+        return FlatList(
             np.array([data.inside(box) for box in boxes]).reshape(len(boxes), len(data.y)),
             np.array([box.answer for box in boxes], dtype=np.int64),
             np.array([box.figures.n_ends for box in boxes], dtype=np.int64),
@@ -359,25 +281,19 @@ class BoxList:
             self._has_default,
             self._needed,
         )
-        return [boxes[i] for i in flat.pruned(penalty * data.total)]
+
+    def _objective(self, boxes: Sequence[RankBox], penalty: float) -> float:
+        is_right = self.flat(boxes).answers()[0] == self.data.y
+        size = sum(box.figures.n_ends for box in boxes)
+        return float(self.data.units[is_right].sum()) - penalty * self.data.total * size
+
+    def prune(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
+        """Remove the box whose removal saves most, until no removal saves anything."""
+        return [boxes[i] for i in self.flat(boxes).pruned(penalty * self.data.total)]
 
     def without_impure(self, boxes: list[RankBox]) -> list[RankBox]:
-        """Drop boxes without rows and, repeatedly, those with a larger error than allowed."""
-        while True:
-            left, kept = np.arange(len(self.data.y)), []
-            default = self._default([self.data.inside(box) for box in boxes])
-            for i, box in enumerate(boxes):
-                inside = self.data.inside(box)[left]
-                y, units = self.data.y[left[inside]], self.data.units[left[inside]]
-                wrong, total = units[y != box.answer].sum(), units.sum()
-                others = {b.answer for b in boxes[:i] + boxes[i + 1 :]} | {default}
-                is_needed = box.answer in self._needed and box.answer not in others
-                if total and (is_needed or is_error_allowed(wrong, total, self._purity_limit)):
-                    kept.append(box)
-                    left = left[~inside]
-            if len(kept) == len(boxes):
-                return kept
-            boxes = kept
+        """Drop boxes without rows, and those with a larger error than allowed."""
+        return [boxes[i] for i in self.flat(boxes).without_impure(self._purity_limit)]
 
     def _optimize(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
         """Sweep over all boxes while the objective increases."""
@@ -392,8 +308,8 @@ class BoxList:
 
     def _sweep(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
         """Optimize each box in turn, given the new earlier boxes and the old later ones."""
-        later = self.answers(boxes)
-        default = self._default([self.data.inside(box) for box in boxes])
+        flat = self.flat(boxes)
+        later, default = flat.answers(), flat.default()
         left = np.arange(len(self.data.y))
         kept: list[RankBox] = []
         for position, (box, rest) in enumerate(zip(boxes, later[1:])):
@@ -446,13 +362,13 @@ class BoxList:
         """Insert a box of each class that needs one, where the objective is best."""
         everything = np.arange(len(self.data.y))
         for answer in self._needed:
-            inside = [self.data.inside(box) for box in boxes]
-            later = self.answers(boxes)
-            if answer == self._default(inside) or (later[0] == answer).any():
+            flat = self.flat(boxes)
+            later = flat.answers()
+            if answer == flat.default() or (later[0] == answer).any():
                 continue
             ends = [(0, everything)]
             if boxes:
-                ends.append((len(boxes), np.flatnonzero(~np.any(inside, axis=0))))
+                ends.append((len(boxes), np.flatnonzero(~flat.inside.any(axis=0))))
             found = []
             for place, left in ends:
                 box = self._box_of(int(answer), left, later[place], penalty)
@@ -486,34 +402,13 @@ class BoxList:
         An end becomes infinite if no row that satisfies the other columns lies beyond it.
         """
         data = self.data
-        style: Any = "round" if round_ends else "midpoint"
         used = np.flatnonzero((box.lower > 0) | (box.upper < data.sizes[box.columns] - 1))
         used = used if len(used) else np.arange(1)
         features = tuple(data.features[box.columns[used]].tolist())
-        P, ranks = project(data.problem.X, features, data.rows[left]), data.ranks[box.columns[used]]
-        low, high = box.lower[used, None], box.upper[used, None]
-        is_below, is_above = ranks[:, left] < low, ranks[:, left] > high
-        ends = np.full((2, len(used)), [[-np.inf], [np.inf]])
-        for a in range(len(used)):
-            others = ~np.delete(is_below | is_above, a, axis=0).any(axis=0)
-            x, below, above = P[others, a], is_below[a, others], is_above[a, others]
-            inside = x[~(below | above)]
-            if len(inside) and below.any():
-                ends[0, a] = choose_threshold(float(x[below].max()), float(inside.min()), style)
-            if len(inside) and above.any():
-                ends[1, a] = choose_threshold(float(inside.max()), float(x[above].min()), style)
-        return features, Boxes(*ends)
-
-
-def class_stakes(
-    data: ProjectionRanks, left: np.ndarray, max_error: float, facet_units: float
-) -> Stakes:
-    """Stakes with which the value of a box is its net support, times an integer for ε."""
-    scale = 2 ** min(20, 60 - data.total.bit_length())
-    gain = min(max(int(max_error * scale), 1), scale - 1)
-    units = data.units[left]
-    held = np.zeros_like(units)
-    return Stakes(left, scale * units, (scale - gain) * units, held, round(facet_units * gain))
+        P = project(data.problem.X, features, data.rows)
+        inside = P[data.inside(box)]
+        shape = Boxes(np.nextafter(inside.min(axis=0), -np.inf), inside.max(axis=0))
+        return features, round_box(shape, P[left], "round" if round_ends else "midpoint")
 
 
 def relaxed_errors(max_error: float, majority_error: float, relax: float) -> Iterator[float]:

@@ -210,6 +210,11 @@ class ProjectionView:
         )
 
     @property
+    def all_P(self) -> np.ndarray:
+        """Training rows, then held-out rows."""
+        return np.concatenate([self.P, self.held_P])
+
+    @property
     def all_units(self) -> np.ndarray:
         """Weights of the training rows, then of the held-out rows."""
         return np.concatenate([self.units, self.held_units])

@@ -10,9 +10,8 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from pellucid._utils.estimators import documented
-from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
-from pellucid.export._values import exported, plain_category, plain_labels
+from pellucid.export._values import exported, exported_rules, plain_category, plain_labels
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import ColumnNames, Indicator
 
@@ -61,7 +60,16 @@ def to_dmn(model: Any, *, column: str = "cluster", feature_names: ColumnNames | 
     """
     found = exported(model, feature_names)
     formats = found.formats_
-    rows = _region_rows(found) if isinstance(found, RegionList) else _leaf_rows(found)
+    labels = plain_labels(found)
+    rows: list[_Row] = []
+    for rule in exported_rules(found):
+        if rule.shapes is not None and not rule.is_box:
+            raise ValueError(
+                f"regions of the kind {rule.shapes.kind!r} have no decision table; use boxes"
+            )
+        rows.append((labels[rule.cluster], rule.tests))
+    if isinstance(found, RegionList) and found.default_ is not None:
+        rows.append((labels[found.default_], []))
     columns = list(dict.fromkeys(_column(name) for _, tests in rows for name, _, _ in tests))
     root = Element("definitions", xmlns=NAMESPACE, id="definitions", name=column)
     root.set("namespace", "pellucid")
@@ -107,40 +115,6 @@ def _column(name: str | Indicator) -> str:
     return name.column if isinstance(name, Indicator) else str(name)
 
 
-def _leaf_rows(explanation: Explanation) -> list[_Row]:
-    labels = dict(
-        zip(explanation.cluster_names_.tolist(), plain_labels(explanation.cluster_names_))
-    )
-    rows: list[_Row] = []
-    for rule in explanation._leaf_rules:
-        tests: list[tuple[str | Indicator, float, float]] = []
-        for condition in rule.conditions:
-            end = 0.0 if isinstance(condition.name, Indicator) else condition.threshold
-            low, high = (-np.inf, end) if condition.is_upper else (end, np.inf)
-            tests.append((condition.name, low, high))
-        rows.append((labels[rule.cluster], tests))
-    return rows
-
-
-def _region_rows(regions: RegionList) -> list[_Row]:
-    labels = plain_labels(regions.classes_)
-    rows: list[_Row] = []
-    for level in regions.levels_:
-        names = [regions.names_[f] for f in level.features]
-        for region in range(len(level.regions)):
-            if level.regions.box_bounds(region) is None:
-                raise ValueError(
-                    f"regions of the kind {level.regions.kind!r} have no decision table; use boxes"
-                )
-            for answer, lower, upper in level.branches(region):
-                tests = zip(names, lower.tolist(), upper.tolist())
-                used = [test for test in tests if np.isfinite(test[1:]).any()]
-                rows.append((labels[answer], used))
-    if regions.default_ is not None:
-        rows.append((labels[regions.default_], []))
-    return rows
-
-
 def _test(tests: list[tuple[str | Indicator, float, float]], written: ColumnFormat | None) -> str:
     """The unary test of FEEL that a value of one column must pass."""
     if not tests:
@@ -148,7 +122,7 @@ def _test(tests: list[tuple[str | Indicator, float, float]], written: ColumnForm
     categories = [(name, low >= 0) for name, low, _ in tests if isinstance(name, Indicator)]
     if categories:
         return _category_test(categories)
-    low, high = max(test[1] for test in tests), min(test[2] for test in tests)
+    _, low, high = tests[0]
     first, last = (_number(end, written) for end in (low, high))
     if np.isinf(low):
         return f"<= {last}"

@@ -200,7 +200,7 @@ def _explanation(explanation: Explanation) -> dict[str, Any]:
         "columns": names,
         "features": None if is_plain else [_feature(name) for name in described],
         "fill": _fill(explanation),
-        "clusters": plain_labels(explanation.cluster_names_),
+        "clusters": plain_labels(explanation),
         "nodes": _nodes(explanation),
         **_optional(explanation, described, explanation.reading_),
     }
@@ -218,7 +218,7 @@ def _regions(regions: RegionList) -> dict[str, Any]:
         "columns": columns,
         "features": [_feature(name) for name in regions.names_],
         "fill": _fill(regions),
-        "clusters": plain_labels(regions.classes_),
+        "clusters": plain_labels(regions),
         "default": regions.default_,
         "rows": regions.total_,
         "levels": [_level(level) for level in regions.levels_],

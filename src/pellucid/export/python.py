@@ -11,7 +11,13 @@ import numpy as np
 from pellucid._utils.estimators import documented
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
-from pellucid.export._values import exported, plain_category, plain_labels, replaced_values
+from pellucid.export._values import (
+    exported,
+    exported_rules,
+    plain_category,
+    plain_labels,
+    replaced_values,
+)
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import ThresholdTree
@@ -83,7 +89,7 @@ def _tree_body(explanation: Explanation) -> list[str]:
     encoding = explanation.input_columns.encoding
     plain = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
     fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
-    labels = plain_labels(explanation.cluster_names_)
+    labels = plain_labels(explanation)
     answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
     replaced = {n: dict(p) for n in encoding.input_names if (p := replaced_values(explanation, n))}
     return [
@@ -95,34 +101,30 @@ def _tree_body(explanation: Explanation) -> list[str]:
 
 
 def _region_body(regions: RegionList) -> list[str]:
-    labels = [repr(label) for label in plain_labels(regions.classes_)]
+    labels = [repr(label) for label in plain_labels(regions)]
     columns = list(dict.fromkeys(n for n in regions.used_names if not isinstance(n, Indicator)))
     used = {n.column if isinstance(n, Indicator) else n for n in regions.used_names}
     fill = {column: value for column, value in regions.fill_.items() if column in used}
     lines = _read_statements(columns, regions.formats_, fill)
-    for level in regions.levels_:
-        names = [regions.names_[feature] for feature in level.features]
-        numbers = [f"number[{name!r}]" for name in names]
-        for region in range(len(level.regions)):
-            others = level.regions.inequalities(region, numbers, repr)
-            for answer, lower, upper in level.branches(region):
-                tests = _interval(names, lower, upper) + others
-                lines += [f"    if {' and '.join(tests) or 'True'}:"]
-                lines += [f"        return {labels[answer]}"]
+    for rule in exported_rules(regions):
+        names = [f"number[{name!r}]" for name in rule.names]
+        tests = _interval(rule.tests) + rule.inequalities(names, repr)
+        lines += [f"    if {' and '.join(tests) or 'True'}:"]
+        lines += [f"        return {labels[rule.cluster]}"]
     default = "None" if regions.default_ is None else labels[regions.default_]
     return [*lines, f"    return {default}"]
 
 
-def _interval(names: list[str | Indicator], lower: np.ndarray, upper: np.ndarray) -> list[str]:
+def _interval(tests: list[tuple[str | Indicator, float, float]]) -> list[str]:
     """Conditions of a box."""
-    tests = []
-    for name, low, high in zip(names, lower.tolist(), upper.tolist()):
+    found = []
+    for name, low, high in tests:
         if isinstance(name, Indicator):
-            tests += [_is_category(name, low >= 0)] if low >= 0 or high < 1 else []
+            found.append(_is_category(name, low >= 0))
             continue
-        tests += [f"number[{name!r}] > {low!r}"] if np.isfinite(low) else []
-        tests += [f"number[{name!r}] <= {high!r}"] if np.isfinite(high) else []
-    return tests
+        found += [f"number[{name!r}] > {low!r}"] if np.isfinite(low) else []
+        found += [f"number[{name!r}] <= {high!r}"] if np.isfinite(high) else []
+    return found
 
 
 def _category_statements(explanation: Explanation) -> list[str]:

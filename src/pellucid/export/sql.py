@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pellucid._utils.estimators import SQLDialect, documented
-from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
-from pellucid.explanation.rules import Rule
-from pellucid.export._values import exported, plain_category, plain_labels, replaced_values
+from pellucid.export._values import (
+    ExportedRule,
+    exported,
+    exported_rules,
+    plain_category,
+    plain_labels,
+    replaced_values,
+)
 from pellucid.export.sql_dialects import DIALECTS
-from pellucid.regions.levels import ListLevel
 from pellucid.tables.encoding import ColumnNames, Indicator
 
 
@@ -88,9 +90,7 @@ def to_sql(
     """
     found = exported(model, feature_names)
     writer = _SqlWriter(found, dialect)
-    if isinstance(found, RegionList):
-        return writer.query(_regions_expression(found, writer), table, column)
-    return writer.query(_tree_expression(found, writer), table, column)
+    return writer.query(_expression(found, writer), table, column)
 
 
 def to_sql_columns(
@@ -131,10 +131,9 @@ def to_sql_columns(
         raise TypeError(f"to_sql_columns is for a RuleSet; got {type(model).__name__}")
     writer = _SqlWriter(regions, dialect)
     found = [""] * len(regions.levels_)
-    for position, level in zip(model.priorities_, regions.levels_):
-        names = [regions.names_[f] for f in level.features]
-        tests = _region_tests(level, 0, names, writer)[0][1]
-        guards = [f"NOT ({test})" for test in writer.no_number(names, with_null=False)]
+    for position, rule in zip(model.priorities_, exported_rules(regions)):
+        tests = writer.tests(rule)
+        guards = [f"NOT ({test})" for test in writer.no_number(rule.names, with_null=False)]
         holds = " AND ".join([*guards, *tests]) if tests else writer.dialect.always
         name = writer.dialect.identifier(f"rule_{position + 1}")
         found[position] = f"CASE WHEN {holds} THEN 1 ELSE 0 END AS {name}"
@@ -142,88 +141,30 @@ def to_sql_columns(
     return columns if table is None else f"SELECT *,\n    {columns}\nFROM {writer.table(table)}"
 
 
-def _tree_expression(explanation: Explanation, writer: _SqlWriter) -> str:
-    clusters = explanation.cluster_names_
-    labels = dict(zip(clusters.tolist(), writer.labels(clusters)))
-    rules = [rule for rule in explanation._leaf_rules if _can_hold(rule)]
-    if len(rules) == 1:
-        return f"CASE WHEN {writer.dialect.always} THEN {labels[rules[0].cluster]} END"
-    tree, names = explanation.tree_, explanation.tree_columns_
-    used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
-    # NULL needs no test: a comparison with NULL is not true.
-    lines = [f"WHEN {test} THEN NULL" for test in writer.no_number(used, with_null=False)]
+def _expression(found: Explanation | RegionList, writer: _SqlWriter) -> str:
+    labels = [writer.dialect.literal(label) for label in plain_labels(found)]
+    always, rules = writer.dialect.always, exported_rules(found)
+    if isinstance(found, RegionList):
+        # NULL needs no test in a tree: a comparison with NULL is not true.
+        guards = writer.no_number(found.used_names, with_null=True)
+        default = "NULL" if found.default_ is None else labels[found.default_]
+        last, only = [f"ELSE {default}"], None if guards or rules else default
+    else:
+        # A leaf that no row can reach, such as x > 5 below x <= 3 in an imported tree, is left out:
+        # the optimizer of DuckDB fails on it.
+        rules = [rule for rule in rules if all(low < high for _, low, high in rule.tests)]
+        tree, names = found.tree_, found.tree_columns_
+        used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
+        guards, last = writer.no_number(used, with_null=False), []
+        only = labels[rules[0].cluster] if len(rules) == 1 else None
+    if only is not None:
+        return f"CASE WHEN {always} THEN {only} END"
+    lines = [f"WHEN {test} THEN NULL" for test in guards]
     lines += [
-        f"WHEN {' AND '.join(_rule_tests(rule, writer))} THEN {labels[rule.cluster]}"
+        f"WHEN {' AND '.join(writer.tests(rule)) or always} THEN {labels[rule.cluster]}"
         for rule in rules
     ]
-    return "\n    ".join(["CASE", *lines]) + "\nEND"
-
-
-def _can_hold(rule: Rule) -> bool:
-    """Whether a row can reach the leaf: an imported tree may have x > 5 below x <= 3.
-
-    Such leaves are left out. DuckDB's optimizer fails on them.
-    """
-    low = {c.feature: c.threshold for c in rule.conditions if not c.is_upper}
-    return all(low.get(c.feature, -math.inf) < c.threshold for c in rule.conditions if c.is_upper)
-
-
-def _rule_tests(rule: Rule, writer: _SqlWriter) -> list[str]:
-    """All conditions of a leaf, grouped by column, the lower bound first."""
-    parts: dict[tuple[Any, ...], list[Condition]] = {}
-    for condition in rule.conditions:
-        name = condition.name
-        key = (name.column, condition.is_upper) if isinstance(name, Indicator) else (name,)
-        parts.setdefault(key, []).append(condition)
-    tests = []
-    for part in parts.values():
-        name = part[0].name
-        if isinstance(name, Indicator):
-            names = [c.name for c in part if isinstance(c.name, Indicator)]
-            tests += writer.categories(names, hold=not part[0].is_upper)
-        else:
-            ends = {c.is_upper: c.threshold for c in part}
-            tests += writer.bounds(name, ends.get(False, -math.inf), ends.get(True, math.inf))
-    return tests
-
-
-def _regions_expression(regions: RegionList, writer: _SqlWriter) -> str:
-    labels, always = writer.labels(regions.classes_), writer.dialect.always
-    guards = writer.no_number(regions.used_names, with_null=True)
-    lines = [f"WHEN {test} THEN NULL" for test in guards]
-    for level in regions.levels_:
-        names = [regions.names_[f] for f in level.features]
-        for region in range(len(level.regions)):
-            lines += [
-                f"WHEN {' AND '.join(tests) or always} THEN {labels[answer]}"
-                for answer, tests in _region_tests(level, region, names, writer)
-            ]
-    default = "NULL" if regions.default_ is None else labels[regions.default_]
-    if not lines:
-        return f"CASE WHEN {always} THEN {default} END"
-    return "\n    ".join(["CASE", *lines, f"ELSE {default}"]) + "\nEND"
-
-
-def _region_tests(
-    level: ListLevel, region: int, names: list[str | Indicator], writer: _SqlWriter
-) -> list[tuple[int, list[str]]]:
-    """Clusters and conditions of one region: one branch per side of the stump."""
-    others: list[str] = []
-    if level.regions.box_bounds(region) is None:
-        writer.refuse_dates(names)
-        columns = [writer.column(name) for name in names]
-        others = level.regions.inequalities(region, columns, writer.double)
-    found = []
-    for answer, lower, upper in level.branches(region):
-        tests: list[str] = []
-        for name, low, high in zip(names, lower.tolist(), upper.tolist()):
-            if not isinstance(name, Indicator):
-                tests += writer.bounds(name, low, high)
-                continue
-            tests += writer.categories([name], hold=True) if low >= 0 else []
-            tests += writer.categories([name], hold=False) if high < 1 else []
-        found.append((answer, tests + others))
-    return found
+    return "\n    ".join(["CASE", *lines, *last]) + "\nEND"
 
 
 class _SqlWriter:
@@ -311,11 +252,32 @@ class _SqlWriter:
             text = f"{text}e0" if self.dialect.decimals_are_exact else f"{text}.0"
         return f"({text})" if value < 0 else text
 
-    def bounds(self, name: str, low: float, high: float) -> list[str]:
-        """Tests that are true where a numeric column is above `low` and at most `high`."""
-        column = self.column(name)
-        ends = ((">", low), ("<=", high))
-        return [f"{column} {s} {self.number(name, v)}" for s, v in ends if math.isfinite(v)]
+    def tests(self, rule: ExportedRule) -> list[str]:
+        """Tests of a rule: the lower end of a column first, and its categories together."""
+        parts: dict[Any, list[Any]] = {}
+        for name, low, high in rule.tests:
+            if isinstance(name, Indicator):
+                for hold in [True] * (low >= 0) + [False] * (high < 1):
+                    parts.setdefault((name.column, hold), []).append(name)
+            else:
+                ends = ((">", low), ("<=", high))
+                finite = [f"{sign} {self.number(name, v)}" for sign, v in ends if math.isfinite(v)]
+                parts[name] = [f"{self.column(name)} {end}" for end in finite]
+        found: list[str] = []
+        for key, part in parts.items():
+            found += part if isinstance(key, str) else self.categories(part, hold=key[1])
+        return found + self._inequalities(rule)
+
+    def _inequalities(self, rule: ExportedRule) -> list[str]:
+        """Tests of a shape that is not a box."""
+        if rule.is_box:
+            return []
+        for name in rule.names:
+            if not isinstance(name, Indicator) and self.is_date(name):
+                raise ValueError(
+                    f"column {name!r} contains dates; only boxes of dates can be written in SQL"
+                )
+        return rule.inequalities([self.column(name) for name in rule.names], self.double)
 
     def categories(self, names: list[Indicator], *, hold: bool) -> list[str]:
         """Tests that are true where the categories of one column all hold, or none of them."""
@@ -325,15 +287,3 @@ class _SqlWriter:
         if hold:
             return [dialect.is_one(column, value) for value in values]
         return [dialect.is_none_of(column, values, can_be_null=self.can_be_null(name))]
-
-    def labels(self, labels: np.ndarray) -> list[str]:
-        """Labels of clusters as literals."""
-        return [self.dialect.literal(label) for label in plain_labels(labels)]
-
-    def refuse_dates(self, names: Iterable[str | Indicator]) -> None:
-        """Fail if a column contains dates."""
-        for name in names:
-            if not isinstance(name, Indicator) and self.is_date(name):
-                raise ValueError(
-                    f"column {name!r} contains dates; only boxes of dates can be written in SQL"
-                )

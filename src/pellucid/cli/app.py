@@ -256,7 +256,7 @@ def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> N
 def rules_command(file: Path, **given: Any) -> None:
     """Describe clusters by short rules; rows that no rule explains are left over."""
     _check_table(file, given)
-    from pellucid.cli.rules import rules
+    from pellucid.cli.regions import rules
 
     settings = {name: given[name] for name in opt.RULES}
     files, reading = OutputFiles.of(given), reading_options(given)

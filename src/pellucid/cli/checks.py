@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pellucid._utils.imports import require_package
 from pellucid._utils.notices import InputError, UsageError
@@ -53,7 +53,7 @@ class OutputFiles:
     title: str | None = None
     rows: str = "rows"
     no_rows: bool = False
-    language: str = "en"
+    language: Literal["en", "de"] = "en"
     as_json: bool = False
 
     @classmethod

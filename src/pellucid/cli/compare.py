@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,12 +55,8 @@ def compare(
             found[method.name] = (fitted, time.perf_counter() - begin)
     order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
 
-    def show() -> None:
-        if files.as_json:
-            rows = [{"method": n, **found[n][0].measures(), "seconds": found[n][1]} for n in order]
-            print(json.dumps(rows, indent=2))
-        else:
-            _show(order, found)
+    def data() -> list[dict[str, Any]]:
+        return [{"method": n, **found[n][0].measures(), "seconds": found[n][1]} for n in order]
 
     def plot(path: Path) -> None:
         from pellucid.plotting import plot_comparison
@@ -68,7 +64,8 @@ def compare(
         models = {name: found[name][0] for name in order}
         draw(path, lambda: plot_comparison(models, reference=clustering.name))
 
-    write_and_show(files, [("the plot of the comparison", files.plot, plot)], None, show)
+    steps = [("the plot of the comparison", files.plot, plot)]
+    write_and_show(files, steps, None, data, lambda: _show(order, found))
 
 
 def compare_kinds(
@@ -85,16 +82,9 @@ def compare_kinds(
         X = np.column_stack([np.asarray(column, dtype=float) for column in features])
         found = compare_explanations(X, labels, random_state=options.seed)
 
-    def show() -> None:
-        if files.as_json:
-            print(json.dumps([asdict(each) for each in found], indent=2))
-        else:
-            show_line(str(found))
-
-    def plot(path: Path) -> None:
-        draw(path, found.plot)
-
-    write_and_show(files, [("the plot of the comparison", files.plot, plot)], None, show)
+    steps = [("the plot of the comparison", files.plot, lambda path: draw(path, found.plot))]
+    rows, text = [asdict(each) for each in found], str(found)
+    write_and_show(files, steps, None, lambda: rows, lambda: show_line(text))
 
 
 def path(file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions) -> None:
@@ -112,23 +102,19 @@ def path(file: Path, options: ExplainOptions, files: OutputFiles, reading: Readi
     points = TradeOff(restated, points.is_complete).undominated(("cost", "agreement", "waes"))
     against = clustering.name
 
-    def show() -> None:
-        if files.as_json:
-            names = ("npc", "agreement", "waes", "wad", "n_leaves")
-            rows = [
-                {"options": _options(point), **{name: getattr(point, name) for name in names}}
-                for point in points
-            ]
-            print(json.dumps(rows, indent=2))
-        else:
-            _show_path(points, against)
+    names = ("npc", "agreement", "waes", "wad", "n_leaves")
+    rows = [
+        {"options": _options(point), **{name: getattr(point, name) for name in names}}
+        for point in points
+    ]
 
     def plot(path: Path) -> None:
         from pellucid.plotting import plot_trade_off
 
         draw(path, lambda: plot_trade_off(points, reference=against))
 
-    write_and_show(files, [("the plot of the trade-off", files.plot, plot)], None, show)
+    steps = [("the plot of the trade-off", files.plot, plot)]
+    write_and_show(files, steps, None, lambda: rows, lambda: _show_path(points, against))
 
 
 def _with_category_names(point: TradeOffPoint, prepared: PreparedTable) -> TradeOffPoint:

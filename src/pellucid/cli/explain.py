@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +94,8 @@ def explain(
         with working("fitting again"):
             found = found.with_stability(n_bootstraps=n_bootstraps, random_state=options.seed)
 
-    def show() -> None:
-        if files.as_json:
-            _show_json(found)
-        else:
-            _show(found)
-
-    write_and_show(files, _steps(found, files), found.explanation, show)
+    steps = _steps(found, files)
+    write_and_show(files, steps, found.explanation, partial(_data, found), partial(_show, found))
 
 
 def _limit_of(file: Path, memory: str | None) -> int | None:
@@ -233,9 +228,9 @@ def _show_profile(found: TableExplanation) -> None:
     open_console().print(table)
 
 
-def _show_json(found: TableExplanation) -> None:
+def _data(found: TableExplanation) -> dict[str, Any]:
     explanation, fitted = found.explanation, found.fitted
-    result = {
+    return {
         "rows": fitted.n_rows,
         "clusters": [
             {
@@ -259,11 +254,6 @@ def _show_json(found: TableExplanation) -> None:
         "warnings": found.warnings,
         "model": explanation.to_dict(),
     }
-    print(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def predict(model: Path, file: Path, files: OutputFiles, reading: ReadingOptions) -> None:

@@ -1,15 +1,17 @@
-"""``pellucid regions``: clusters described by regions in one or two columns."""
+"""``pellucid regions`` and ``pellucid rules``: clusters described by regions or short rules."""
 
 from __future__ import annotations
 
-import json
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from pellucid._utils.estimators import Noise
 from pellucid._utils.files import replacing
 from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message, count, percent
@@ -18,6 +20,7 @@ from pellucid.cli.compare import read_clusters
 from pellucid.cli.output import show_line, show_measures, shown_notices, working
 from pellucid.cli.writing import (
     CLUSTER,
+    RULE,
     FileStep,
     check_new_columns,
     draw,
@@ -25,7 +28,8 @@ from pellucid.cli.writing import (
     write_and_show,
     write_rows,
 )
-from pellucid.explanation.region_list import RegionList
+from pellucid.explanation.region_list import NOWHERE, RegionList
+from pellucid.explanation.rules import label_text
 from pellucid.regions.answer_regions import region_text
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import Clustering
@@ -70,7 +74,8 @@ def regions(
     found = _find(table, clustering, clustering.labels, **settings)
     held_out = _held_out_error(table, clustering, found, **settings)
     suggested = _suggested_names(found, clustering)
-    named = _names(found, suggested, files)
+    clusters = [cluster.cluster for cluster in found]
+    named = {} if files.names is None else _names(clusters, suggested, files.names)
     _warn_about_errors(found, max_error)
     is_exported = any((files.output, files.sql, files.model, files.report))
     exported = None
@@ -96,20 +101,19 @@ def regions(
         with replacing(path) as unfinished:
             found.report(unfinished, table, **report)
 
-    def show() -> None:
-        if files.as_json:
-            clusters = [_plain(cluster) for cluster in shown]
-            print(json.dumps(clusters, indent=2, ensure_ascii=False))
-        else:
-            _show(shown, named, held_out)
-
     shown = found.rename_clusters(named)
     renamed = None if exported is None else exported.rename_clusters(named)
     steps = [
         *_steps(found, renamed, table, clustering, files),
         ("the report", files.report, write_report),
     ]
-    write_and_show(files, steps, renamed, show)
+    write_and_show(
+        files,
+        steps,
+        renamed,
+        lambda: [_cluster_data(cluster) for cluster in shown],
+        lambda: _show_regions(shown, named, held_out),
+    )
 
 
 def _find(table: pl.DataFrame, clustering: Clustering, labels: np.ndarray, **settings: Any) -> Any:
@@ -164,12 +168,9 @@ def _suggested_names(found: Any, clustering: Clustering) -> list[str]:
     return [names[cluster.cluster] for cluster in found]
 
 
-def _names(found: Any, suggested: list[str], files: OutputFiles) -> dict[Any, str]:
-    """The names of ``--names`` by cluster."""
-    clusters = [cluster.cluster for cluster in found]
-    if files.names == "suggested":
-        return dict(zip(clusters, suggested))
-    return {} if files.names is None else read_names(files.names, clusters)
+def _names(clusters: list[Any], suggested: Sequence[str], source: str) -> dict[Any, str]:
+    """The names of ``--names``, which is a file or "suggested", by cluster."""
+    return dict(zip(clusters, suggested)) if source == "suggested" else read_names(source, clusters)
 
 
 def _steps(
@@ -253,7 +254,7 @@ def _report_warnings(found: Any, max_error: float) -> list[Message]:
     return [Message("impureRegions", n=len(errors), error=max(errors), option=shown)]
 
 
-def _plain(cluster: Any) -> dict:
+def _cluster_data(cluster: Any) -> dict:
     name = cluster.cluster.item() if hasattr(cluster.cluster, "item") else cluster.cluster
     return {
         "cluster": name,
@@ -273,7 +274,7 @@ def _plain(cluster: Any) -> dict:
     }
 
 
-def _show(found: Any, named: dict[Any, str], held_out: tuple[float, int] | None) -> None:
+def _show_regions(found: Any, named: dict[Any, str], held_out: tuple[float, int] | None) -> None:
     model = found.model
     levels = count(model.n_levels_, "level")
     show_line(f"{count(len(found), 'cluster')}, located by {levels} of regions", style="bold")
@@ -302,4 +303,131 @@ def _show(found: Any, named: dict[Any, str], held_out: tuple[float, int] | None)
         error, n = held_out
         text = f"{percent(error)} of {n:,} rows in a region"
         measures.append(("wrong, if a fifth of the rows is left out and tested", text))
+    show_measures(measures)
+
+
+def rules(
+    file: Path,
+    options: ExplainOptions,
+    files: OutputFiles,
+    reading: ReadingOptions,
+    settings: dict[str, Any],
+) -> None:
+    """Find and print rules; `settings` are parameters of :class:`pellucid.RuleSet`."""
+    clustering = read_clusters(file, options, reading)
+    prepared = clustering.prepared
+    if files.output is not None:
+        check_new_columns(prepared.source, files, CLUSTER, RULE)
+    found = _find_rules(clustering, settings, options.seed)
+    clusters = found.classes_.tolist()
+    names = {}
+    if files.names is not None:
+        suggested = suggest_names(prepared, clustering.labels, clusters)
+        names = _names(clusters, suggested, files.names)
+    found.rules_ = type(found.rules_)(
+        [replace(r, cluster=names.get(r.cluster, r.cluster)) for r in found.rules_]
+    )
+    exported = RegionList.of(
+        found,
+        columns=prepared.encoding.input_names,
+        fill=prepared.fill,
+        reading=prepared.source.options.to_dict(),
+    ).rename_clusters(names)
+    found.uncovered_ = [names.get(cluster, cluster) for cluster in found.uncovered_]
+    title = files.title or Path(prepared.source.name).name
+    steps: list[FileStep] = [
+        (
+            "the rows with their cluster",
+            files.output,
+            lambda path: write_rows(_with_rules(prepared.source, exported), prepared.source, files),
+        ),
+        ("the plot of the rules", files.plot, lambda path: draw(path, found.plot)),
+        (
+            "the report",
+            files.report,
+            lambda path: found.report(path, _matrix(clustering), title=title),
+        ),
+    ]
+
+    write_and_show(
+        files,
+        steps,
+        exported,
+        lambda: _rule_data(found),
+        lambda: _show_rules(found, clustering),
+    )
+
+
+def _find_rules(clustering: Clustering, settings: dict[str, Any], seed: int) -> Any:
+    """The rules of the clusters, in the units of the table."""
+    from pellucid.rules.rule_set import RuleSet
+
+    prepared = clustering.prepared
+    noise: Noise = "background" if clustering.noise == "background" else "cluster"
+    model = RuleSet(noise=noise, random_state=seed, **settings)
+    with working("rules"):
+        return model.fit_encoded(
+            _matrix(clustering),
+            clustering.labels,
+            names=prepared.encoding.names,
+            formats={name: prepared.roles.formats[name] for name in prepared.roles.numbers},
+        )
+
+
+def _matrix(clustering: Clustering) -> np.ndarray:
+    """The columns in the units of the table, with categories as indicators."""
+    features = clustering.prepared.features
+    return np.column_stack([np.asarray(column, dtype=float) for column in features])
+
+
+def _with_rules(source: TableSource, exported: RegionList) -> pl.DataFrame:
+    """The table with the cluster of each row, and the rule that decides."""
+    table = with_regions(source, exported).rename({REGION: RULE})
+    texts = pl.col(RULE).str.replace(r"^\d+\. ", "").replace(NOWHERE, "unexplained")
+    return table.with_columns(texts)
+
+
+def _rule_data(found: Any) -> dict[str, Any]:
+    def number(value: float) -> float | None:
+        return None if np.isnan(value) else float(value)
+
+    return {
+        "rules": [
+            {
+                "cluster": rule.cluster,
+                "rule": rule.text,
+                "conditions": rule.size,
+                "rows": rule.n_samples,
+                "coverage": rule.coverage,
+                "precision": rule.precision,
+                "noise": rule.n_noise,
+                "precision_with_noise": rule.precision_with_noise,
+                "held_out_precision": number(rule.held_out_precision),
+            }
+            for rule in found.rules_
+        ],
+        "explained": number(found.coverage_),
+        "precision": number(found.precision_),
+        "held_out_precision": number(found.held_out_precision_),
+        "without_rule": found.uncovered_,
+    }
+
+
+def _show_rules(found: Any, clustering: Clustering) -> None:
+    n_described = len({rule.cluster for rule in found.rules_})
+    of = f"{n_described} of {count(len(found.classes_), 'cluster')}"
+    show_line(f"{count(len(found.rules_), 'rule')} for {of}", style="bold")
+    show_line(str(found.rules_))
+    if found.uncovered_:
+        show_line(f"no rule: cluster {', '.join(map(label_text, found.uncovered_))}")
+    n_noise = int(clustering.is_noise.sum())
+    rows = len(clustering.labels) - n_noise
+    of = f"of {count(rows, 'row')}{' with a cluster' if n_noise else ''}"
+    measures = [("explained", f"{percent(found.coverage_)} {of}")]
+    if len(found.rules_):
+        measures.append(("precision", percent(found.precision_)))
+    if not np.isnan(found.held_out_precision_):
+        measures.append(("precision, held out", percent(found.held_out_precision_)))
+    if n_noise:
+        measures.append(("noise", f"{count(n_noise, 'row')}, which no rule describes"))
     show_measures(measures)

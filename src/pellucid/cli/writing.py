@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,13 +31,24 @@ FileStep = tuple[str, Path | None, Callable[[Path], Any]]
 
 
 def write_and_show(
-    files: OutputFiles, steps: Sequence[FileStep], exported: Any, show: Callable[[], None]
+    files: OutputFiles,
+    steps: Sequence[FileStep],
+    exported: Any,
+    data: Callable[[], Any],
+    show: Callable[[], None],
 ) -> None:
-    """Write all requested files and show the result.
+    """Write all requested files and print the result: `data` as JSON if wanted, else by `show`.
 
     `steps` are the files of this command only; SQL and the model of all commands are made of
     `exported`, an Explanation or a RegionList.
     """
+
+    def show_result() -> None:
+        if files.as_json:
+            print(json.dumps(data(), indent=2, ensure_ascii=False, default=_plain))
+        else:
+            show()
+
     steps = [
         *steps,
         ("the clusters as SQL", files.sql, lambda path: _write_sql(path, exported, files)),
@@ -54,12 +66,16 @@ def write_and_show(
                     write(path)
     except Exception:
         # The result is printed even if a file cannot be written.
-        show()
+        show_result()
         raise
-    show()
+    show_result()
     for what, path, _ in steps:
         if path is not None:
             notice(f"wrote {what} to {path}")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def _write_sql(path: Path, exported: Any, files: OutputFiles) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -87,7 +86,13 @@ def xclusters(
     model = _fit(found, given, _range(k, len(series)))
     explanation = Explanation.of(model)
     steps = _steps(model, explanation, found, given, files, title=Path(source.name).name)
-    write_and_show(files, steps, explanation, lambda: _show(model, found, files.as_json))
+    write_and_show(
+        files,
+        steps,
+        explanation,
+        lambda: _data(model, found),
+        lambda: _show(model, found),
+    )
 
 
 def _fit(found: EntitySeries, given: Mapping[str, Any], k: tuple[int, int]) -> Any:
@@ -338,30 +343,31 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
     return k
 
 
-def _show(model: Any, found: EntitySeries, as_json: bool) -> None:
-    if as_json:
-        result = {
-            "k": len(model.rules_),
-            "alpha": float(model.best_alpha_),
-            "objective": float(model.objective_),
-            "distortion": float(model.distortion_),
-            "n_nodes": int(model.n_nodes_),
-            "accuracy": float(model.accuracy_),
-            "explained_share": float(model.explained_share_),
-            "n_evaluations": len(model.evaluations_),
-            "weight": "none" if found.weights is None else found.weighted_by,
-            "clusters": [
-                {
-                    "cluster": rule.cluster,
-                    "rule": rule.text,
-                    "entities": rule.n_samples,
-                    "share": rule.share,
-                }
-                for rule in model.rules_
-            ],
-        }
-        print(json.dumps(result, indent=2, ensure_ascii=False))
-        return
+def _data(model: Any, found: EntitySeries) -> dict[str, Any]:
+    """The result for ``--json``."""
+    return {
+        "k": len(model.rules_),
+        "alpha": float(model.best_alpha_),
+        "objective": float(model.objective_),
+        "distortion": float(model.distortion_),
+        "n_nodes": int(model.n_nodes_),
+        "accuracy": float(model.accuracy_),
+        "explained_share": float(model.explained_share_),
+        "n_evaluations": len(model.evaluations_),
+        "weight": "none" if found.weights is None else found.weighted_by,
+        "clusters": [
+            {
+                "cluster": rule.cluster,
+                "rule": rule.text,
+                "entities": rule.n_samples,
+                "share": rule.share,
+            }
+            for rule in model.rules_
+        ],
+    }
+
+
+def _show(model: Any, found: EntitySeries) -> None:
     entities = count(len(model.labels_), "entity", "entities")
     splits = count(model.tree_.n_leaves - 1, "split")
     show_line(

@@ -96,9 +96,9 @@ def test_the_table_of_a_file_is_described_with_what_was_done_to_it(tmp_path):
     assert data["table"] == facts.describe()
 
 
-def test_other_names_of_the_keys_are_read(iris):
+def test_measures_of_a_number_that_are_not_known(iris):
     model = IMM(3, random_state=0).fit(iris.data)
-    rows = [{"n_clusters": 3, "silhouette": 0.5, "smallest cluster": 40}]
+    rows = [{"k": 3, "score": 0.5, "smallest": 40}]
     html = report_html(model, iris.data, number_of_clusters=rows)
     data = json.loads(re.search(r'id="payload">(.*?)</script>', html, re.S).group(1))
     assert data["numberOfClusters"] == [

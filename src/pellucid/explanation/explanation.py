@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -383,19 +385,12 @@ class Explanation(ExportMixin):
             1 row (33.3%, 100.0% pure)
         """
         labels = self.cluster_names_.tolist()
-        columns = getattr(self, "feature_names_in_", None)
-        return Explanation(
-            self.tree_,
-            names=None if columns is None else self.tree_columns_,
-            clusters=_renamed(labels, names),
-            purity={rule.leaf: rule.purity for rule in self._leaf_rules},
-            noise={rule.leaf: rule.n_noise for rule in self._leaf_rules},
-            columns=None if columns is None else columns.tolist(),
-            fill=self.fill_,
-            method=self.method_,
-            formats=self.formats_,
-            reading=self.reading_,
-        )
+        renamed = copy.copy(self)
+        renamed.cluster_names_ = np.array(_renamed(labels, names))
+        new = dict(zip(labels, renamed.cluster_names_.tolist()))
+        renamed._leaf_rules = [replace(r, cluster=new[r.cluster]) for r in self._leaf_rules]
+        renamed.rules_ = cluster_rules(renamed._leaf_rules, list(new.values()))
+        return renamed
 
     def count_unseen(self, X: Any) -> dict[str, dict[Any, int]]:
         """Count values of the columns of the tree that were not in the training data.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._utils.texts import count
 from pellucid.explanation.conditions import Condition, conditions_text, group_by_category
 from pellucid.explanation.mixins import RulesHtmlMixin
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
@@ -152,10 +153,9 @@ class ClusterRule:
         purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f}% pure"
         if self.n_noise:
             purity += f"; with {self.n_noise:,} of noise {100 * self.precision:.1f}%"
-        rows = "row" if self.n_samples == 1 else "rows"
         return (
             f"cluster {label_text(self.cluster)}: {self.text}\n"
-            f"    {self.n_samples:,} {rows} ({100 * self.share:.1f}%{purity})"
+            f"    {count(self.n_samples, 'row')} ({100 * self.share:.1f}%{purity})"
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pellucid._utils.estimators import documented
+from pellucid._utils.texts import count
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import label_text, split_condition
@@ -58,8 +59,7 @@ def export_text(model: Any, *, feature_names: ColumnNames | None = None) -> str:
             lines.append(indent + condition)
             indent = "|   " * depth + "|--- "
         if tree.children_left[node] < 0:
-            n_rows = int(tree.n_node_samples[node])
-            rows = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'}"
+            rows = count(int(tree.n_node_samples[node]), "row")
             lines.append(f"{indent}cluster {label_text(labels[tree.cluster[node]])} ({rows})")
             continue
         low, high = (

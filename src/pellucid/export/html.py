@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.estimators import documented, has_space
+from pellucid._utils.texts import count
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import (
     NOT_EXPLAINED,
@@ -113,7 +114,7 @@ def _row_table(rows: Sequence[RowExplanation]) -> str:
         cells = (str(each.row), escape(label_text(each.cluster)), words)
         lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     further = len(rows) - len(lines)
-    note = f"<p>and {_count(further, 'further row')}</p>" if further > 0 else ""
+    note = f"<p>and {count(further, 'further row')}</p>" if further > 0 else ""
     head = "<tr><th>row</th><th>cluster</th><th>because</th></tr>"
     return f"<table>\n<thead>{head}</thead>\n<tbody>\n{''.join(lines)}\n</tbody>\n</table>{note}"
 
@@ -133,11 +134,11 @@ def _head(model: Any, explanation: Explanation) -> str:
     tree = explanation.tree_
     method = explanation.method_
     parts = [] if method is None else [f"<strong>{escape(method)}</strong>"]
-    parts.append(_count(len(explanation.cluster_names_), "cluster"))
-    parts.append(_count(tree.n_leaves, "leaf", "leaves"))
+    parts.append(count(len(explanation.cluster_names_), "cluster"))
+    parts.append(count(tree.n_leaves, "leaf", "leaves"))
     parts.append(f"depth {tree.max_depth}")
     if tree.n_node_samples[0] > 0:
-        parts.append(_count(int(tree.n_node_samples[0]), "row"))
+        parts.append(count(int(tree.n_node_samples[0]), "row"))
     cost, reference = (getattr(model, n, None) for n in ("inertia_", "reference_inertia_"))
     if cost is not None and reference:
         where = " in the space of fit" if has_space(model) else ""
@@ -189,9 +190,5 @@ def _words(rule: ClusterRule) -> str:
     shown, rest = "".join(lines[:_MOST_RULES]), lines[_MOST_RULES:]
     if not rest:
         return shown
-    summary = f"<summary>or {_count(len(rest), 'further rule')}</summary>"
+    summary = f"<summary>or {count(len(rest), 'further rule')}</summary>"
     return f"{shown}<details>{summary}{''.join(rest)}</details>"
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

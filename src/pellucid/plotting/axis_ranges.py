@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,6 @@ _SKEWED = 2.0
 _DECADES = 2.0
 """Powers of ten that a logarithmic axis has at least."""
 
-
 _DIGITS = 8
 """Significant digits of the edges of bins."""
 
@@ -42,6 +42,14 @@ class Axis:
     """
     n_below: int = 0
     n_above: int = 0
+
+    def positions(self, values: Any) -> Any:
+        """Positions of values on the axis."""
+        return values if self.unit is None else np.log1p(np.maximum(values / self.unit, -0.9))
+
+    def values(self, positions: Any) -> Any:
+        """Values at some positions."""
+        return positions if self.unit is None else self.unit * np.expm1(positions)
 
 
 def choose_axis(

@@ -92,21 +92,15 @@ class _PlottedFeature:
         there = values[is_there]
         is_whole = bool((there == np.floor(there)).all())
         axis = choose_axis(there, is_whole=is_whole, cuts=cuts, cluster=cluster[is_there])
-        self.unit = axis.unit
+        self.axis = axis
         self.is_jittered = is_whole and len(there) > 0 and np.ptp(there) < _MAX_JITTERED
-        low, high = (self._position(end) for end in (axis.edges[0], axis.edges[-1]))
+        low, high = (float(axis.positions(end)) for end in (axis.edges[0], axis.edges[-1]))
         margin = 0.04 * (high - low)
-        self.limits = self._value(low - margin), self._value(high + margin)
+        self.limits = float(axis.values(low - margin)), float(axis.values(high + margin))
         self.is_beyond = (values < self.limits[0]) | (values > self.limits[1])
         noise = np.random.default_rng(seed).uniform(-0.25, 0.25, len(values))
         drawn = values + noise if self.is_jittered else values
         self.drawn = np.clip(drawn, *self.limits)
-
-    def _position(self, value: float) -> float:
-        return value if self.unit is None else float(np.log1p(max(value / self.unit, -0.9)))
-
-    def _value(self, position: float) -> float:
-        return position if self.unit is None else float(self.unit * np.expm1(position))
 
     def threshold(self, value: float) -> float:
         """Where a threshold is drawn: between two integers if they are jittered."""
@@ -117,19 +111,15 @@ class _PlottedFeature:
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         which = axis.axis_name
-        if self.unit is not None:
-            unit = self.unit
-            functions = (
-                lambda v: np.log1p(np.maximum(np.asarray(v) / unit, -0.9)),
-                lambda p: unit * np.expm1(p),
-            )
+        if self.axis.unit is not None:
+            functions = (self.axis.positions, self.axis.values)
             getattr(axis.axes, f"set_{which}scale")("function", functions=functions)
-            axis.set_ticks(_log_ticks(self.limits, unit))
+            axis.set_ticks(_log_ticks(self.limits, self.axis.unit))
             axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.12g}"))
         elif self.is_jittered:
             axis.set_major_locator(MaxNLocator(integer=True))
         getattr(axis.axes, f"set_{which}lim")(*self.limits)
-        axis.set_label_text(name if self.unit is None else f"{name} (log scale)")
+        axis.set_label_text(name if self.axis.unit is None else f"{name} (log scale)")
 
 
 def _log_ticks(limits: tuple[float, float], unit: float) -> list[float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid._utils.estimators import documented
+from pellucid._utils.texts import count
 from pellucid.plotting.region_shapes import (
     DELETED,
     INK,
@@ -208,9 +209,9 @@ def plot_calibration(
         pair, (story[0].before, story[0].after), (story[0].deleted, ())
     ):
         scene.draw(ax, regions=regions, deleted=deleted, all_colored=True)
-    pair[0].set_title(f"before calibration: {_count(len(story[0].before))}", fontsize=10)
+    pair[0].set_title(f"before calibration: {count(len(story[0].before), 'region')}", fontsize=10)
     changed = f", {n_deleted} deleted" if n_deleted else ""
-    pair[1].set_title(f"after: {_count(len(story[0].after))}{changed}", fontsize=10)
+    pair[1].set_title(f"after: {count(len(story[0].after), 'region')}{changed}", fontsize=10)
     scene.draw_legend(pair[1], has_grey=False, has_deleted=n_deleted > 0)
     return pair
 
@@ -511,10 +512,6 @@ def _heights(n: int) -> np.ndarray:
 
 def _marker(position: int) -> str:
     return _MARKERS[position % len(_MARKERS)]
-
-
-def _count(n: int) -> str:
-    return f"{n} region{'' if n == 1 else 's'}"
 
 
 def _new_axes(dim: int) -> Axes:

@@ -8,6 +8,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from pellucid._utils.texts import count
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -102,9 +104,8 @@ def leaf_figures(rule: Rule) -> list[str]:
     # Imports NumPy; every command imports this module for its colours, even to print an error.
     from pellucid.explanation.rules import percent
 
-    rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'}"
     purity = [] if math.isnan(rule.purity) else [f"{percent(rule.purity)} pure"]
-    return [rows, percent(rule.share), *purity]
+    return [count(rule.n_samples, "row"), percent(rule.share), *purity]
 
 
 def differences_map() -> Any:

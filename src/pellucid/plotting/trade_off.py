@@ -15,6 +15,8 @@ from pellucid.tree.trade_off import TradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.path import Path
+    from matplotlib.transforms import Bbox
 
 _FONT = 9.0
 """Font size of the names, in points."""
@@ -213,33 +215,37 @@ def _write_names(
     A name that has no free place is farther away, with a line to its point; unless all names are
     wanted, it is left out.
     """
+    from matplotlib.path import Path
+    from matplotlib.transforms import Bbox
+
     ax.margins(x=0.18, y=0.18)
     ax.autoscale_view()
     figure = ax.figure.figure
     figure.draw_without_rendering()  # the size of the axes is known only after the layout
     points = ax.transData.transform(np.column_stack([x, y])) * 72 / figure.dpi
-    taken: list[tuple[float, ...]] = []
-    lines = [(points[a], points[b]) for a, b in zip(curve, curve[1:])]
-    corners = ax.transAxes.transform([(0, 0), (1, 1)]) * 72 / figure.dpi
+    taken: list[Bbox] = []
+    lines = [Path(points[[a, b]]) for a, b in zip(curve, curve[1:])]
+    inside = Bbox(ax.transAxes.transform([(0, 0), (1, 1)]) * 72 / figure.dpi)
     for i in np.lexsort((x, y)):
         # The width is an estimate.
         size = np.array([1.08 * _FONT * width_of(names[i]) + 2, 1.25 * _FONT])
         for distance in _DISTANCES if all_of_them else _DISTANCES[:1]:
-            found = _free_place(points, i, size, distance, taken, lines, corners)
-            if found is not None:
+            box = _free_place(points, i, size, distance, taken, lines, inside)
+            if box is not None:
                 break
         else:
             if not all_of_them:
                 continue
-            found = points[i] + [7.0, -size[1] / 2]
-        taken.append((*found, *(found + size)))
+            corner = points[i] + [7.0, -size[1] / 2]
+            box = Bbox([corner, corner + size])
+        taken.append(box)
         is_far = distance > _DISTANCES[0]
         if is_far:
-            lines.append((points[i], found + size / 2))
+            lines.append(Path([points[i], box.p0 + size / 2]))
         ax.annotate(
             names[i],
             (x[i], y[i]),
-            xytext=tuple(found + np.array([0, size[1] / 2]) - points[i]),
+            xytext=tuple(np.add(box.p0, (0, size[1] / 2)) - points[i]),
             textcoords="offset points",
             va="center",
             fontsize=_FONT,
@@ -253,42 +259,26 @@ def _free_place(
     i: int,
     size: np.ndarray,
     distance: float,
-    taken: list[tuple[float, ...]],
-    lines: list[tuple[np.ndarray, np.ndarray]],
-    corners: np.ndarray,
-) -> np.ndarray | None:
-    """Lower left corner of a free box at a distance from point `i`; None if there is none."""
+    taken: list[Bbox],
+    lines: list[Path],
+    inside: Bbox,
+) -> Bbox | None:
+    """A free box at a distance from point `i`; None if there is none."""
+    from matplotlib.path import Path
+    from matplotlib.transforms import Bbox
+
+    is_far = distance > _DISTANCES[0]
+    others = points if is_far else np.delete(points, i, axis=0)
     for direction in _DIRECTIONS:
         middle = points[i] + direction * (distance + size / 2)
-        box = (*(middle - size / 2), *(middle + size / 2))
-        far = distance > _DISTANCES[0]
-        leader = [(points[i], middle)] if far else []
-        if (middle - size / 2 < corners[0]).any() or (middle + size / 2 > corners[1]).any():
-            continue
-        if any(_overlap(box, other) for other in taken):
-            continue
-        if any(_is_inside(point, box) for j, point in enumerate(points) if j != i or far):
-            continue
-        if any(_crosses(line, box) for line in lines):
-            continue
-        if any(_crosses(line, other) for line in leader for other in taken):
-            continue
-        return np.array(box[:2])
+        box = Bbox([middle - size / 2, middle + size / 2])
+        leader = Path([points[i], middle])
+        if not (
+            inside.count_contains(box.get_points()) < 2
+            or any(box.overlaps(other) for other in taken)
+            or box.padded(4.0).count_contains(others)
+            or any(line.intersects_bbox(box) for line in lines)
+            or (is_far and any(leader.intersects_bbox(other) for other in taken))
+        ):
+            return box
     return None
-
-
-def _overlap(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def _is_inside(point: np.ndarray, box: tuple[Any, ...], margin: float = 4.0) -> bool:
-    return bool(
-        box[0] - margin < point[0] < box[2] + margin
-        and box[1] - margin < point[1] < box[3] + margin
-    )
-
-
-def _crosses(line: tuple[np.ndarray, np.ndarray], box: tuple[Any, ...]) -> bool:
-    """Whether a straight line meets a box."""
-    start, end = line
-    return any(_is_inside(start + t * (end - start), box, 0.0) for t in np.linspace(0, 1, 40))

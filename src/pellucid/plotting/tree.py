@@ -201,9 +201,7 @@ def _read_histograms(model: Any, X: Any) -> dict[int, QuestionHistogram]:
         n_bins = len(axis.edges) - 1
         groups = np.unique(here).tolist()
         counts = {c: np.bincount(bins[here == c], minlength=n_bins) for c in groups}
-        places = np.append(axis.edges, threshold)
-        if axis.unit is not None:
-            places = np.log1p(np.maximum(places / axis.unit, -0.9))
+        places = axis.positions(np.append(axis.edges, threshold))
         places = (places - places[0]) / (places[-2] - places[0])
         found[node] = QuestionHistogram(places[:-1], counts, float(np.clip(places[-1], 0, 1)))
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.columns import Column, NumberColumn, clipped, word
+from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, clipped, word
 from pellucid.report.profiles import Profile, short
 
 MOST_COLUMNS = 16
@@ -177,3 +177,18 @@ def _written_row(profiles: list[Profile], row: int) -> list[Any]:
             code, values = int(column.codes[row]), column.values
             cells.append(word(values[code]) if code < len(values) else "other")
     return cells
+
+
+def hide_small(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Facts about clusters; of one with few rows, only how many they are."""
+    return [fact if fact["rows"] >= MIN_ROWS else _hidden(fact) for fact in facts]
+
+
+def _hidden(fact: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **fact,
+        "apart": [None for _ in fact["apart"]],
+        "means": [None if pair is None else [None, None] for pair in fact["means"]],
+        "counts": [[0 for _ in counts] for counts in fact["counts"]],
+        "typical": [],
+    }

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.columns import CategoryColumn, NumberColumn, Table
+from pellucid.report.columns import MIN_ROWS, CategoryColumn, NumberColumn, Table, without_rows
 from pellucid.report.facts import (
     PageColumns,
     choose_columns,
     cluster_facts,
+    hide_small,
     sample_rows,
     values_of,
 )
-from pellucid.report.head import PageOptions, reference_word
 from pellucid.report.model_view import Choice, Subject
-from pellucid.report.privacy import MIN_ROWS, hide_small, without_rows
+from pellucid.report.page import PageOptions, reference_word
 from pellucid.report.profiles import Profile, short
 from pellucid.report.trees import (
     TreeCandidate,

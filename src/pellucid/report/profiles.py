@@ -60,15 +60,9 @@ class Profile:
             cluster=None if cluster is None else cluster[self._is_there],
         )
         self.edges = self.axis.edges
-        unit = self.axis.unit
         # Differences are those of the positions on the axis, which is the scale of a skewed column.
-        positions = (
-            self._numbers if unit is None else np.log1p(np.maximum(self._numbers / unit, -0.9))
-        )
-        self._positions = positions
-        self.axis_spread = self.spread
-        if unit is not None:
-            self.axis_spread = float(positions[self._is_there].std())
+        self._positions = self.axis.positions(self._numbers)
+        self.axis_spread = float(self._positions[self._is_there].std()) if len(there) else 0.0
         self.n_bins = len(self.edges) - 1
         found = np.searchsorted(self.edges[1:-1], self._numbers, side="right")
         # Many columns are kept side by side, so that bins should be small.
@@ -172,9 +166,9 @@ class Profile:
         return found[np.arange(n_clusters), farthest]
 
 
-def short(value: float, digits: int = 6) -> float | int | None:
-    """A number rounded to a few significant digits; None for NaN."""
-    if not np.isfinite(value):
+def short(value: float | None, digits: int = 6) -> float | int | None:
+    """A number rounded to a few significant digits; None for NaN and None."""
+    if value is None or not np.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}") + 0.0
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded

@@ -14,10 +14,9 @@ from pellucid.explanation.rules import default_names
 from pellucid.regions.classifiers import LinearClassifier, Stump
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Polyhedra, Regions
-from pellucid.report.columns import NumberColumn, clipped
-from pellucid.report.facts import choose_columns, cluster_facts, sample_rows
-from pellucid.report.head import PageOptions
-from pellucid.report.privacy import hide_small, without_rows
+from pellucid.report.columns import NumberColumn, clipped, without_rows
+from pellucid.report.facts import choose_columns, cluster_facts, hide_small, sample_rows
+from pellucid.report.page import PageOptions
 from pellucid.report.profiles import short
 from pellucid.report.trees import describe_dialects, label_mark, marked_sql
 from pellucid.tables.validation import read_X

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,8 @@ _CORRELATED = 0.9
 
 _MOST_PAIRS = 30
 
-_KEYS = {
-    "k": ("k", "n_clusters"),
-    "score": ("score", "silhouette"),
-    "smallest": ("smallest", "smallest_cluster", "smallest cluster"),
-    "stability": ("stability",),
-    "agreement": ("agreement",),
-    "cost": ("cost",),
-    "total": ("total",),
-    "chosen": ("chosen", "is_chosen"),
-}
-"""Keys of the page, and the names that each may have in a row."""
+_KEYS = ("k", "score", "smallest", "stability", "agreement", "cost", "total")
+"""What is known about a number of clusters."""
 
 _LONGEST_SENTENCE = 1000
 """Characters of a sentence that are shown."""
@@ -73,9 +64,9 @@ class ColumnFacts:
             "reason": self.reason,
             "scale": self.scale,
             "missing": self.missing,
-            "filled": None if self.filled is None else short(self.filled),
+            "filled": short(self.filled),
             "values": self.n_values,
-            "skew": None if self.skew is None else short(self.skew, 3),
+            "skew": short(self.skew, 3),
             "extreme": self.n_extreme,
         }
 
@@ -108,8 +99,8 @@ class TableFacts:
             "furtherColumns": self.n_further,
             "duplicates": [[clipped(a), clipped(b)] for a, b in self.duplicates],
             "correlated": [[clipped(a), clipped(b), short(r, 3)] for a, b, r in self.correlated],
-            "silhouette": _known(self.silhouette),
-            "stability": _known(self.stability),
+            "silhouette": short(self.silhouette, 3),
+            "stability": short(self.stability, 3),
         }
 
 
@@ -121,6 +112,14 @@ class DataNotes:
     warnings: Sequence[str] = ()
     number_of_clusters: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
     table: TableFacts | None = None
+
+    def without_values(self) -> DataNotes:
+        """The notes without the sentences that quote values of the table."""
+        decisions, warnings = (
+            [text for text in texts if '"' not in str(text)]
+            for texts in (self.decisions, self.warnings)
+        )
+        return replace(self, decisions=decisions, warnings=warnings)
 
     def describe(self) -> dict[str, Any]:
         """The notes for the page."""
@@ -137,20 +136,10 @@ def _sentence(text: Any) -> str:
     return clipped(" ".join(written.split()), _LONGEST_SENTENCE)
 
 
-def _number_of_clusters(row: Any) -> dict[str, Any]:
-    known = asdict(row) if is_dataclass(row) and not isinstance(row, type) else dict(row)
-    found: dict[str, Any] = {}
-    for key, names in _KEYS.items():
-        value = next((known[name] for name in names if known.get(name) is not None), None)
-        found[key] = None if value is None else short(float(value))
-    found["chosen"] = bool(found["chosen"])
-    if found["k"] is None:
-        raise ValueError(f"a row of number_of_clusters has no 'k': {sorted(known)}")
-    return found
-
-
-def _known(value: float | None) -> float | int | None:
-    return None if value is None else short(float(value), 3)
+def _number_of_clusters(row: Mapping[str, Any]) -> dict[str, Any]:
+    if row.get("k") is None:
+        raise ValueError(f"a row of number_of_clusters has no 'k': {sorted(row)}")
+    return {**{key: short(row.get(key)) for key in _KEYS}, "chosen": bool(row.get("chosen"))}
 
 
 def find_table_facts(

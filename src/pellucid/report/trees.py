@@ -21,7 +21,7 @@ from pellucid.explanation.rules import (
 )
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS
-from pellucid.report.privacy import MIN_ROWS
+from pellucid.report.columns import MIN_ROWS
 from pellucid.report.profiles import Profile, short
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
@@ -109,7 +109,7 @@ def describe_tree(
         entry: dict[str, Any] = {"rows": int(tree.n_node_samples[node])}
         if tree.is_leaf[node]:
             entry["cluster"] = int(tree.cluster[node])
-            entry["purity"] = _known((candidate.purity or {}).get(node))
+            entry["purity"] = short((candidate.purity or {}).get(node))
         else:
             entry["left"] = int(tree.children_left[node])
             entry["right"] = int(tree.children_right[node])
@@ -134,11 +134,11 @@ def describe_tree(
     asked = tree.feature[~tree.is_leaf].tolist()
     return {
         "kind": candidate.kind,
-        "amount": _known(candidate.amount),
+        "amount": short(candidate.amount),
         "nodes": nodes,
         "measures": {
-            "costRatio": _known(candidate.cost_ratio),
-            "agreement": _known(candidate.agreement),
+            "costRatio": short(candidate.cost_ratio),
+            "agreement": short(candidate.agreement),
             "conditions": short(
                 metrics.weighted_average_explanation_size(tree, feature_names=names)
             ),
@@ -153,10 +153,6 @@ def describe_tree(
         ],
         "sql": _sql(tree, explanation),
     }
-
-
-def _known(value: float | None) -> float | int | None:
-    return None if value is None else short(float(value))
 
 
 def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:

@@ -14,9 +14,8 @@ from pellucid._utils.files import replacing
 from pellucid._utils.texts import LANGUAGES, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
-from pellucid.report.head import Names, PageOptions
 from pellucid.report.model_view import Subject
-from pellucid.report.page import render
+from pellucid.report.page import Names, PageOptions, render
 from pellucid.report.payload import make_payload
 from pellucid.report.table_facts import DataNotes, TableFacts
 from pellucid.tables.columns import Columns, dates_as_days

@@ -76,7 +76,7 @@ def test_parquet_files(files, model, expected):
 
 
 def test_parquet_files_without_polars(files, frame, model, expected, monkeypatch):
-    monkeypatch.setattr("pellucid.scale.sources.find_spec", lambda name: None)
+    monkeypatch.setattr("pellucid.scale.queries.find_spec", lambda name: None)
     found = model.predict(pellucid.scan(files))
     assert isinstance(found, pa.RecordBatchReader)
     table = polars.from_arrow(found.read_all())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -65,14 +66,32 @@ def test_tables_with_deleted_files_are_refused(folder):
     nested.mkdir()
     (folder / "a.parquet").rename(nested / "a.parquet")
     (folder / "_delta_log").mkdir()
-    for path in (folder, folder.parent, nested, folder / "**" / "*.parquet"):
-        with pytest.raises(InputError, match=r"table is a Delta table; .*polars\.scan_delta"):
+    (folder / "_delta_log" / "0.json").write_text("{}")
+    for path in (
+        folder.parent,
+        folder.parent / "*" / "*" / "a.parquet",
+        nested,
+        folder / "**" / "*.parquet",
+    ):
+        with pytest.raises(InputError, match=r"table is a Delta table; .*scan\('.*table'\)"):
             pellucid.scan(path)
     # One file is what it is.
     assert n_rows_of(nested / "a.parquet") == 300
     (folder / "_delta_log").rename(folder / "metadata")
     (folder / "metadata" / "v1.metadata.json").write_text("{}")
-    with pytest.raises(InputError, match=r"is an Iceberg table; .*polars\.scan_iceberg"):
+    with pytest.raises(InputError, match=r"is an Iceberg table; .*scan\('.*table'\)"):
+        pellucid.scan(nested)
+
+
+@pytest.mark.parametrize("kind", ["Delta", "Iceberg"])
+def test_folders_of_tables_name_their_package(kind, folder, monkeypatch):
+    (folder / "_delta_log" if kind == "Delta" else folder / "metadata").mkdir()
+    if kind == "Iceberg":
+        (folder / "metadata" / "v1.metadata.json").write_text("{}")
+    module = {"Delta": "deltalake", "Iceberg": "pyiceberg.table"}[kind]
+    monkeypatch.setitem(sys.modules, module, None)
+    match = rf"table is an? {kind} table, which requires the package .*{kind.lower()}\]"
+    with pytest.raises(ImportError, match=match):
         pellucid.scan(folder)
 
 
@@ -215,9 +234,8 @@ def test_a_function_must_return_the_same_rows():
 
 
 def test_batches_of_other_types_are_named():
-    batch = table_of(10).to_batches()[0]
-    with pytest.raises(InputError, match="a batch is a RecordBatch; it must be an array or a data"):
-        pellucid.scan(lambda: [batch])
+    with pytest.raises(InputError, match="a batch is a dict; it must be an array or a data"):
+        pellucid.scan(lambda: [{"x": [1.0]}])
 
 
 def test_frames_whose_columns_have_numbers():

@@ -11,7 +11,8 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock, Thread
 from typing import Any, NamedTuple
@@ -295,14 +296,21 @@ def write_array(descriptor: int, array: np.ndarray, offset: int) -> None:
     """Write an array to the temporary file."""
     array = np.ascontiguousarray(array)
     buffer = array.data.cast("B") if array.size else memoryview(b"")
-    try:
+    with temporary_files():
         while len(buffer):
             n_bytes = _write_at(descriptor, buffer[: 2**30], offset)
             buffer, offset = buffer[n_bytes:], offset + n_bytes
+
+
+@contextmanager
+def temporary_files() -> Iterator[None]:
+    """Replace errors of writing temporary files by one that names the folder."""
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"cannot write the temporary file of the scan in {tempfile.gettempdir()}: "
-            f"{error.strerror}",
+            f"{error.strerror or error}",
             hint="set the environment variable TMPDIR to a folder with more space",
         ) from None
 

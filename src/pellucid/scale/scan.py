@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -67,13 +68,14 @@ class BatchScan:
         Returns
         -------
         polars.LazyFrame
-            For a LazyFrame, and for paths of Parquet files if polars is installed.
+            For a LazyFrame, and for paths of Parquet files of this machine, without partitions or
+            `filter`, if polars is installed.
         DuckDB relation, Spark DataFrame or Dask DataFrame
             For one of these.
         dask.array.Array
             For a Dask array: the clusters.
         pyarrow.RecordBatchReader
-            For a ParquetFile or a dataset, and for paths of Parquet files without polars.
+            For other paths, Delta and Iceberg tables, and what pyarrow reads.
         iterator
             For a function: its data frames with the new column; for arrays, the clusters.
 
@@ -189,6 +191,7 @@ def scan(
     source: Any,
     columns: Sequence[str] | None = None,
     *,
+    filter: Any = None,
     weight: str | None = None,
     labels: str | None = None,
     memory: str | int = "2GB",
@@ -202,13 +205,20 @@ def scan(
 
     Parameters
     ----------
-    source : path, polars LazyFrame, pyarrow ParquetFile or dataset, DuckDB relation, Dask \
-            DataFrame or Array, or callable
-        A path or glob of Parquet files, a folder of them, a query, a Dask collection, or a
-        function without parameters that returns batches (arrays or data frames) anew each time.
-        Below a folder, names that begin with ``_`` or ``.`` are left out.
+    source : path, list of paths, query, table, dataset, Dask or Spark collection, or callable
+        A path, an address such as ``"s3://bucket/folder"``, a glob or a list of them: Parquet, CSV
+        or Feather files, folders of files, or the folder of a Delta or Iceberg table. Or a polars
+        LazyFrame, a DuckDB relation, a pyarrow dataset, table, ParquetFile or RecordBatchReader, a
+        table of deltalake or pyiceberg, a Dask DataFrame or Array, a Spark DataFrame, or a function
+        without parameters that returns batches (arrays, data frames or Arrow batches) anew each
+        time. Below a folder, names that begin with ``_`` or ``.`` are left out, and
+        ``year=2020`` in the name of a folder is a column ``year``.
     columns : sequence of str, optional
         Columns to cluster. Default: all columns of numbers, without `weight` and `labels`.
+    filter : pyarrow Expression or list of tuples, optional
+        Rows to read, of paths, datasets, Delta and Iceberg tables:
+        ``pyarrow.dataset.field("year") > 2020`` or ``[("year", ">", 2020)]``. Files and groups of
+        rows that have no such row are not read.
     weight : str, optional
         Column of sample weights.
     labels : str, optional
@@ -244,32 +254,45 @@ def scan(
     cluster 2: x0 ≤ 4 and x1 > 4
         100 rows (33.3%, 100.0% pure)
     """
-    opened = _open(source)
+    opened = _open(source, filter)
     known = [*opened.numeric, *opened.others]
     refuse_repeated(known, "the table")
-    for name in filter(None, [*(columns or ()), weight, labels]):
+    for name in [*(columns or ()), *(name for name in (weight, labels) if name)]:
         if name not in known:
             raise InputError(f"the data have no column {name!r}; they have {', '.join(known[:20])}")
-    for name in [*(columns or ()), *filter(None, [weight])]:
+    for name in [*(columns or ()), *([weight] if weight else [])]:
         if name in opened.others:
             raise InputError(f"column {name!r} holds no numbers")
     if columns is None:
         columns = [name for name in opened.numeric if name not in (weight, labels)]
     if not columns:
         raise InputError("the data have no column of numbers to cluster")
+    used = dict.fromkeys(name for name in [*columns, weight, labels] if name)
+    for name in used:
+        if name in opened.problems:
+            raise InputError(opened.problems[name], hint="leave the column out (columns=)")
+    if cast := [opened.casts[name] for name in used if name in opened.casts]:
+        more = f", and {len(cast) - 1} more columns" if len(cast) > 1 else ""
+        warnings.warn(f"{cast[0]}{more}; values are read as a type that fits both", stacklevel=2)
     return BatchScan(opened, tuple(columns), weight, labels, read_memory(memory), exact)
 
 
-def _open(source: Any) -> Source:
-    if type(source).__module__.split(".")[0] in ("dask", "dask_expr"):
+def _open(source: Any, row_filter: Any) -> Source:
+    module = type(source).__module__.split(".")[0]
+    if module in ("dask", "dask_expr", "pyspark") and row_filter is not None:
+        raise InputError(
+            f"filter= does not work for {type(source).__name__}",
+            hint="filter it before it is given to scan",
+        )
+    if module in ("dask", "dask_expr"):
         from pellucid.scale.dask import DaskSource
 
         return DaskSource(source)
-    if type(source).__module__.startswith("pyspark"):
+    if module == "pyspark":
         from pellucid.scale.spark import SparkSource
 
         return SparkSource(source)
-    return open_source(source)
+    return open_source(source, row_filter)
 
 
 def read_memory(memory: str | int) -> int:

@@ -136,10 +136,15 @@ def test_durations_are_clustered_whatever_their_name(name):
     assert reason_of(name, [timedelta(hours=i * i % 23) for i in range(N)]) is None
 
 
-def test_flags_called_year_are_clustered_in_every_form():
+@pytest.mark.parametrize("name", ["year", "weekday", "hour", "season", "zip", "store"])
+def test_flags_called_year_or_zip_are_clustered_in_every_form(name):
     flags = np.arange(N) % 3 == 0
     for values in (flags, flags.astype(int), flags.astype(float), flags.astype(int).astype(str)):
-        assert reason_of("year", values) is None
+        assert reason_of(name, values) is None
+
+
+def test_two_years_are_part_of_a_date():
+    flags = np.arange(N) % 3 == 0
     assert reason_of("year", np.where(flags, 98, 99)) == "part of a date"
 
 

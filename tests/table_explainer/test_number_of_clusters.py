@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_digits, load_wine, make_blobs
-from sklearn.metrics import adjusted_rand_score, pairwise_distances, silhouette_score
+from sklearn.metrics import pairwise_distances, silhouette_score
 
 import pellucid
 from _support.extended import EXTENDED, seeds
@@ -16,7 +16,6 @@ from _support.tables import blobs, clustered, decisions, source
 from pellucid.table_explainer.arguments import read_number
 from pellucid.table_explainer.number_of_clusters import (
     NumberScore,
-    _rand_index,
     _silhouette,
     choose_from,
     choose_number,
@@ -196,16 +195,15 @@ def test_the_last_number_before_the_silhouette_falls_is_chosen():
     assert choose_from(scores, 500, 10).k == 3
 
 
-def test_fast_measures_equal_those_of_scikit_learn():
+def test_the_fast_silhouette_score_equals_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     for _ in range(30):
         n = int(rng.integers(5, 50))
         distances = pairwise_distances(rng.normal(size=(n, 2)).round(1))
-        labels, other = rng.integers(0, 4, n), rng.integers(0, 3, n)
+        labels = rng.integers(0, 4, n)
         if 1 < len(np.unique(labels)) < n:
             wanted = silhouette_score(distances, labels, metric="precomputed")
             assert _silhouette(distances, labels) == pytest.approx(wanted)
-        assert _rand_index(labels, other) == pytest.approx(adjusted_rand_score(labels, other))
     assert _silhouette(distances, np.zeros(n, dtype=int)) == 0.0
 
 

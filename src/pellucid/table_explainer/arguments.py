@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
@@ -49,8 +49,7 @@ _SHOWN = 20
 class ExplainOptions:
     """The parameters of :func:`pellucid.explain`, which describes them.
 
-    `seed` is its `random_state`. Options of the tree at their defaults are not passed on to the
-    estimator.
+    `seed` is its `random_state`. Options of the tree at their defaults are not passed on.
     """
 
     k: Any = "auto"
@@ -85,9 +84,8 @@ class ExplainOptions:
     def chosen_method(self) -> TreeMethod:
         """The method to use.
 
-        ExplainableKMeans finds the tree of lowest k-means cost, or the one that agrees best with
-        given labels. k-medians and polishing are parameters of the other methods; ExShallow is the
-        most general of them, and SpEx, for labels, needs no centers.
+        k-medians and polishing are no parameters of ExplainableKMeans; ExShallow is the most
+        general of the other methods, and SpEx, for labels, needs no centers.
         """
         if self.method is not None:
             return BY_WORD[self.method]
@@ -101,10 +99,8 @@ class ExplainOptions:
 
     def given(self) -> dict[str, Any]:
         """Options of the tree that differ from their defaults."""
-        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
-        return {
-            name: values[name][0] for name in _TREE_OPTIONS if values[name][0] != values[name][1]
-        }
+        values = {name: getattr(self, name) for name in _TREE_OPTIONS}
+        return {n: value for n, value in values.items() if value != getattr(ExplainOptions, n)}
 
     def tree_parameters(self) -> dict[str, Any]:
         """Options of the tree by the names of the estimators."""
@@ -180,8 +176,8 @@ def read_number(k: Any) -> int | tuple[int, int] | None:
 def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: str) -> list[str]:
     """The columns that the value of a parameter names; `parameter` is its name, for errors.
 
-    A single string is split at commas; a name that contains a comma can be quoted. A name is
-    matched exactly, else without regard to case, else as a pattern with ``*`` and ``?``.
+    A single string is split at commas outside of quotes. A name is matched exactly, else without
+    regard to case, else as a pattern with ``*`` and ``?``.
     """
     if isinstance(given, str):
         # A name with a comma or a line break may be given as it is if it is the only one.

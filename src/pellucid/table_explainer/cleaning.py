@@ -30,35 +30,27 @@ _DATES = {-25567.0, -25569.0, -25568.0, 0.0, 2932896.0, -79258.0, -719162.0, -14
 def find_sentinels(column: pl.Series) -> list[float]:
     """Values of a column of numbers or dates that stand for missing ones."""
     numbers = as_number(column).drop_nulls().drop_nans()
-    if len(numbers) < tuning.FEWEST_ROWS:
-        return []
     values, counts = np.unique(numbers.to_numpy(), return_counts=True)
-    is_date = column.dtype.is_temporal()
     found: list[float] = []
-    for _ in range(tuning.MOST_SENTINELS):
+    for _ in range(tuning.MOST_SENTINELS if len(numbers) >= tuning.FEWEST_ROWS else 0):
         kept = ~np.isin(values, found)
-        more = _sentinels_at_ends(values[kept], counts[kept], is_date=is_date)
-        if not more:
-            break
-        found += more
+        is_date = column.dtype.is_temporal()
+        found += _sentinels_at_ends(values[kept], counts[kept], is_date=is_date)
     return found
 
 
 def _sentinels_at_ends(values: np.ndarray, counts: np.ndarray, *, is_date: bool) -> list[float]:
     """The smallest or the largest values, such as 98 and 99, that are sentinels."""
-    for sign in (1, -1):
-        ends, others, n = values[::sign], values, counts
+    for ends, n in ((values, counts), (values[::-1], counts[::-1])):
         for size in range(1, tuning.MOST_SENTINELS + 1):
-            others, n = (others[1:], n[1:]) if sign == 1 else (others[:-1], n[:-1])
-            end = ends[:size].tolist()
-            if len(others) < tuning.FEWEST_VALUES or counts[::sign][size - 1] < 2:
+            end, others = ends[:size].tolist(), ends[size:]
+            if len(others) < tuning.FEWEST_VALUES or n[size - 1] < 2:
                 break
-            gap = abs(end[-1] - float(others[0 if sign == 1 else -1]))
-            width = float(others[-1] - others[0])
+            gap, width = abs(end[-1] - others[0]), abs(others[-1] - others[0])
             if is_date:
                 is_found = size == 1 and end[0] in _DATES and gap > width
             elif size == 1:
-                is_found = _is_sentinel(end[0], int(counts[::sign][0]), gap, width, others, n)
+                is_found = _is_sentinel(end[0], int(n[0]), gap, width, others, n[1:])
             else:
                 is_found = all(map(_is_typical, end)) and gap > width
             if is_found:
@@ -74,9 +66,9 @@ def _is_sentinel(
     value: float, count: int, gap: float, width: float, others: np.ndarray, counts: np.ndarray
 ) -> bool:
     n_rows = count + int(counts.sum())
-    if _is_typical(value) and (gap > width or (value <= -99 and others[0] >= 0)):
+    if _is_typical(value) and (gap > width or (value <= -99 and others.min() >= 0)):
         return True
-    if value in (0, -1) and others[0] > 0:
+    if value in (0, -1) and others.min() > 0:
         mean = float(np.average(others, weights=counts))
         spread = float(np.sqrt(np.average((others - mean) ** 2, weights=counts)))
         is_rare = tuning.FEWEST_ZEROS <= count <= tuning.MOST_ZEROS * n_rows
@@ -105,15 +97,15 @@ def find_replacements(table: pl.DataFrame, not_used: Collection[str] = ()) -> Re
     """Sentinels of the numbers and dates of a table, and spellings of its categories."""
     found: Replacements = {}
     for column in table:
+        pairs: list[tuple[Any, Any]] = []
         if column.name in not_used:
             continue
-        if column.dtype == pl.String:
-            if _has_spellings(column) and (spellings := find_spellings(column)):
-                found[column.name] = list(spellings.items())
-            continue
-        is_number = column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Datetime)
-        if is_number and (values := find_sentinels(column)):
-            found[column.name] = [(value, None) for value in values]
+        if column.dtype == pl.String and _has_spellings(column):
+            pairs = list(find_spellings(column).items())
+        elif column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Datetime):
+            pairs = [(value, None) for value in find_sentinels(column)]
+        if pairs:
+            found[column.name] = pairs
     return found
 
 
@@ -126,11 +118,8 @@ def _has_spellings(column: pl.Series) -> bool:
 
 def with_replacements(table: pl.DataFrame, replaced: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """The table with values replaced."""
-    return table.with_columns(
-        replace_values(table[name], pairs)
-        for name, pairs in replaced.items()
-        if name in table.columns
-    )
+    names = [name for name in replaced if name in table.columns]
+    return table.with_columns(replace_values(table[name], replaced[name]) for name in names)
 
 
 def replace_values(column: pl.Series, pairs: Sequence[Any]) -> pl.Series:

@@ -38,14 +38,7 @@ _NEGATED = re.compile(r"no[ _-]+(?=\w)", re.IGNORECASE)
 
 
 class Claim(NamedTuple):
-    """A claim about a cluster, with the share of its rows and of the other rows that satisfy it.
-
-    Examples
-    --------
-    >>> from pellucid.table_explainer.descriptions import Claim
-    >>> print(Claim("high income", "income", "income > 45", 0.97, 0.08))
-    high income: income > 45 (97% of the cluster, 8% of the others)
-    """
+    """A claim about a cluster, with the share of its rows and of the other rows that satisfy it."""
 
     words: str
     column: str
@@ -88,22 +81,11 @@ def suggest_names(
     clusters: Sequence[Any],
     rules: Sequence[ClusterRule] = (),
 ) -> list[ClusterName]:
-    """A short description of each cluster, such as "high income, low spending".
+    """A short, different description of each cluster, such as "high income, low spending".
 
-    The names are different. A claim holds for at least 60% of the rows of its cluster and for
-    fewer of the others. Those of the rule come first, then the columns that the rule does not use
-    in the order of the difference of the two shares. A cluster without any claim is "average".
-
-    Parameters
-    ----------
-    prepared : PreparedTable
-        The clustered rows.
-    labels : ndarray
-        Cluster of each row.
-    clusters : sequence
-        The clusters to name.
-    rules : sequence of ClusterRule, optional
-        The rule of each cluster.
+    `labels` are the clusters of the prepared rows, `rules` the rule of each of the `clusters`.
+    Claims of the rule come first, then those about other columns in the order of their gain. A
+    cluster without any claim is "average".
     """
     search = _Claims(prepared)
     found = [
@@ -176,11 +158,15 @@ class _Claims:
             if column not in conditions
             for claim in self._of(column, mine, [])
         ]
-        ordered = [c for group in (of_rule, others) for c in sorted(group, key=_by_gain)]
-        ordered = [c for c in ordered if c.share >= tuning.TYPICAL and c.gain > 0]
+
+        def by_gain(claims: list[Claim]) -> list[Claim]:
+            return sorted(claims, key=lambda claim: -claim.gain)
+
+        ordered = [c for c in by_gain(of_rule) + by_gain(others) if c.share >= tuning.TYPICAL]
+        ordered = [c for c in ordered if c.gain > 0]
         # One claim per column, the first; if none of them is clear, the best of all.
         found = {c.column: c for c in reversed(ordered) if c.is_clear}
-        return [c for c in ordered if found.get(c.column) is c] or sorted(ordered, key=_by_gain)[:1]
+        return [c for c in ordered if found.get(c.column) is c] or by_gain(ordered)[:1]
 
     def _of(
         self, column: str, mine: np.ndarray, conditions: Sequence[Sequence[Condition]]
@@ -266,10 +252,6 @@ class _Claims:
             yield _claim(_negated(name), column, name.negation, mine, ~holds)
 
 
-def _by_gain(claim: Claim) -> float:
-    return -claim.gain
-
-
 def _claim(words: str, column: str, condition: str, mine: np.ndarray, holds: np.ndarray) -> Claim:
     share, others = float(holds[mine].mean()), float(holds[~mine].mean())
     return Claim(words, column, condition, share, others)
@@ -302,19 +284,7 @@ def _category_set(conditions: Sequence[Condition]) -> CategorySet:
 
 
 def category_words(name: Indicator) -> str:
-    """A category in words, with the name of its column where it is needed.
-
-    Examples
-    --------
-    >>> from pellucid.tables.encoding import Indicator
-    >>> from pellucid.table_explainer.descriptions import category_words
-    >>> service = ("No", "No internet service", "Yes")
-    >>> for value in service:
-    ...     print(category_words(Indicator("OnlineBackup", value, categories=service)))
-    without OnlineBackup
-    without internet service
-    OnlineBackup
-    """
+    """A category in words, with the name of its column where it is needed."""
     word, say = name.word, rule_words()
     spellings = {str(value).casefold() for value in name.categories if value is not None}
     is_flag = spellings <= {*_YES, *_NO} or word.casefold() in ("yes", "no", "true", "false")
@@ -348,12 +318,9 @@ def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     A number is described by its mean, a category by the most frequent value and its share. Of two
     categories it is always the share of the same one: "yes", or the rarer one.
     """
-    prepared = fitted.prepared
-    if not prepared.roles.profile:
-        return {}
-    labels = fitted.rule_labels
+    prepared, described = fitted.prepared, {}
+    labels = fitted.rule_labels if prepared.roles.profile else None
     clusters = fitted.model.cluster_names_.tolist()
-    described = {}
     for name in prepared.roles.profile:
         column = prepared.cleaned[name].gather(prepared.rows)
         is_number = prepared.roles.is_quantity(column)

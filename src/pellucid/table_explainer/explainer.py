@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -346,30 +346,9 @@ def explain(
     >>> found.predict(flowers.iloc[[0, 60, 140]]).tolist() == found.labels[[0, 60, 140]].tolist()
     True
     """
-    options = ExplainOptions(
-        k=k,
-        labels=labels,
-        noise=noise,
-        columns=columns,
-        include=include,
-        exclude=exclude,
-        categorical=categorical,
-        profile=profile,
-        scale=scale,
-        missing=missing,
-        outliers=outliers,
-        cleaning=cleaning,
-        method=method,
-        leaves=leaves,
-        objective=objective,
-        polish=polish,
-        depth_penalty=depth_penalty,
-        max_depth=max_depth,
-        max_conditions=max_conditions,
-        faithfulness=faithfulness,
-        effort=effort,
-        seed=random_state,
-    )
+    given = locals()
+    values = {each.name: given[each.name] for each in fields(ExplainOptions) if each.name in given}
+    options = ExplainOptions(**values, seed=random_state)
     decisions: list[str] = []
     with notices_to(decisions.append), notices_to(_print_notice) if verbose else nullcontext():
         found = explain_source(_source(table), options)
@@ -389,7 +368,7 @@ def explain_source(source: TableSource, options: ExplainOptions) -> TableExplana
     fitted = choose_clusters(prepare_table(source, options), options)
     fitted.clustering.report()
     names = _suggested_names(fitted)
-    return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
+    return TableExplanation(fitted, fitted.explanation, [], list(find_problems(fitted)), names)
 
 
 def _suggested_names(fitted: FittedTable) -> list[ClusterName]:

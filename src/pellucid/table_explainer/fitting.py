@@ -28,13 +28,17 @@ class FittedTable:
     """A model of a table and its explanation.
 
     `model` is fitted on the clustered data, which may be scaled; `explanation` is the same tree in
-    the units of the table. `old_leaf` is the leaf of the model per leaf of the explanation.
+    the units of the table. `old_leaf` is the leaf of the model per leaf of the explanation. Of
+    `n_table_rows`, `n_rows` are clustered, and `n_incomplete` are not because of missing values.
     """
 
     model: Any
     explanation: Explanation
     clustering: Clustering
     old_leaf: dict[int, int]
+    n_rows: int
+    n_table_rows: int
+    n_incomplete: int
 
     @property
     def prepared(self) -> PreparedTable:
@@ -61,21 +65,6 @@ class FittedTable:
     def reference_inertia_(self) -> float:
         """Cost of the reference."""
         return self.model.reference_inertia_
-
-    @property
-    def n_rows(self) -> int:
-        """Number of clustered rows."""
-        return len(self.prepared.rows)
-
-    @property
-    def n_table_rows(self) -> int:
-        """Number of rows of the table."""
-        return self.prepared.source.table.height
-
-    @property
-    def n_incomplete(self) -> int:
-        """Number of rows that are not clustered because of missing values."""
-        return self.prepared.n_incomplete
 
     @property
     def n_clusters(self) -> int:
@@ -177,7 +166,10 @@ def fit_tree(clustering: Clustering, options: ExplainOptions) -> FittedTable:
         model.fit(prepared.Z, y)
     tree, old_leaf = prepared.restate(model.tree_)
     explanation = make_explanation(prepared, model, tree, old_leaf, prepared.fill)
-    return FittedTable(model, explanation, clustering, old_leaf)
+    n_rows, n_read = len(prepared.rows), prepared.source.table.height
+    return FittedTable(
+        model, explanation, clustering, old_leaf, n_rows, n_read, prepared.n_incomplete
+    )
 
 
 def make_estimator(reference: Any, options: ExplainOptions) -> Any:
@@ -195,15 +187,15 @@ def make_explanation(
     fill: dict[str, float],
 ) -> Explanation:
     """The explanation of a fitted model, whose tree is restated in the units of the table."""
-    purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
-    noise = {rule.leaf: rule.n_noise for rule in model._leaf_rules}
+    rules = {rule.leaf: rule for rule in model._leaf_rules}
+    known = {new: rules[old] for new, old in old_leaf.items() if old in rules}
     roles = prepared.roles
     return Explanation(
         tree,
         names=prepared.encoding.names,
         clusters=model.cluster_names_.tolist(),
-        purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
-        noise={new: noise[old] for new, old in old_leaf.items() if old in noise},
+        purity={leaf: rule.purity for leaf, rule in known.items()},
+        noise={leaf: rule.n_noise for leaf, rule in known.items()},
         columns=[*roles.used, *roles.profile],
         fill=fill,
         formats=roles.formats,
@@ -212,12 +204,8 @@ def make_explanation(
     )
 
 
-def find_problems(fitted: FittedTable) -> list[str]:
+def find_problems(fitted: FittedTable) -> Iterator[str]:
     """Why the explanation should not be trusted, one sentence per problem with a remedy."""
-    return list(_problems(fitted))
-
-
-def _problems(fitted: FittedTable) -> Iterator[str]:
     has_labels, rules = fitted.prepared.labels is not None, fitted.explanation.rules_
     leaves = option("leaves", 2 * fitted.n_clusters)
     agreement, score = fitted.agreement(), fitted.clustering.silhouette

@@ -15,106 +15,100 @@ from pellucid.table_explainer import tuning
 
 _WORDS = re.compile(r"[A-ZÄÖÜ]+(?![a-zäöüß])|[A-ZÄÖÜ]?[a-zäöüß]+|\d+")
 
+
+def _set(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
 _PARTS: dict[str, tuple[int, int]] = {
-    **dict.fromkeys(("day", "tag", "doy", "yday", "dayofyear"), (1, 366)),
-    **dict.fromkeys(("mday", "dom", "dayofmonth"), (1, 31)),
-    **dict.fromkeys(("weekday", "wday", "dow", "dayofweek", "wochentag"), (0, 7)),
-    **dict.fromkeys(("month", "mnth", "mo", "mon", "monat"), (1, 12)),
-    **dict.fromkeys(("week", "wk", "weekofyear", "isoweek", "woche"), (0, 54)),
-    **dict.fromkeys(("quarter", "qtr", "quartal"), (1, 4)),
-    **dict.fromkeys(("hour", "hr", "stunde"), (0, 24)),
-    **dict.fromkeys(("minute", "second"), (0, 60)),
+    **dict.fromkeys(_set("day tag doy yday dayofyear"), (1, 366)),
+    **dict.fromkeys(_set("mday dom dayofmonth"), (1, 31)),
+    **dict.fromkeys(_set("weekday wday dow dayofweek wochentag"), (0, 7)),
+    **dict.fromkeys(_set("month mnth mo mon monat"), (1, 12)),
+    **dict.fromkeys(_set("week wk weekofyear isoweek woche"), (0, 54)),
+    **dict.fromkeys(_set("quarter qtr quartal"), (1, 4)),
+    **dict.fromkeys(_set("hour hr stunde"), (0, 24)),
+    **dict.fromkeys(_set("minute second"), (0, 60)),
     "season": (0, 4),
 }
 """Parts of the calendar and of the day, and their smallest and largest number."""
 
-_AMBIGUOUS = {"hr", "mo", "mon", "dom", "tag", "second", "minute"}
+_AMBIGUOUS = _set("hr mo mon dom tag second minute")
 """Parts of the calendar with other meanings (home runs), which need another part beside them."""
-_AMBIGUOUS_BESIDE = {"date", "datum", "day", "month", "year", "yr", "weekday", "hour", "jahr"}
+_AMBIGUOUS_BESIDE = _set("date datum day month year yr weekday hour jahr")
 _YEAR_FLAG = re.compile(r"(?:y|yr|year|d)_?(?:19|20)?\d\d")
 """A flag of the rows of one year, such as y98."""
 
-_YEAR = ("year", "yr", "jahr", "annee", "año", "ano")
-_AFTER_PART = {
-    *("of", "the", "sold", "num", "number", "no", "nr", "name", "id", "text", "abb", "index"),
-    *_PARTS,
-    *_YEAR,
-}
-_BEFORE_COUNT = {
-    *("per", "a", "each", "last", "past", "num", "n", "no", "nr", "number", "count", "nb"),
-    *("total", "tot", "avg", "mean", "average", "max", "min", "sum", "work", "working"),
-}
+_YEAR = _set("year yr jahr annee año ano")
+_ALSO_YEAR = _YEAR | _set("years yrs vintage")
+_AFTER_PART = {*_PARTS, *_YEAR} | _set("of the sold num number no nr name id text abb index")
+_BEFORE_COUNT = _set(
+    "per a each last past num n no nr number count nb",
+    "total tot avg mean average max min sum work working",
+)
 """Words with which "day" is a quantity: "calls per day", "sales last month"."""
 
-_OF_A_THING = {
-    *("built", "blt", "build", "baujahr", "remod", "remodel", "remodeled", "remodelled"),
-    *("renovated", "renovation", "renov", "construction", "constructed", "model", "make", "made"),
-    *("manufacture", "manufactured", "birth", "born", "birthyear", "founded", "found", "founding"),
-    *(
-        "established",
-        "opened",
-        "opening",
-        "debut",
-        "discovered",
-        "discovery",
-        "vintage",
-        "installed",
-    ),
-}
+_OF_A_THING = _set(
+    "built blt build baujahr remod remodel remodeled remodelled renovated renovation renov",
+    "construction constructed model make made manufacture manufactured birth born birthyear",
+    "founded found founding established opened opening debut discovered discovery vintage",
+    "installed",
+)
 """Words with which a year is a property of the thing in the row, like its age."""
 
-_CALENDAR_TEXTS = [
-    {"mon", "tue", "wed", "thu", "fri", "sat", "sun", "tues", "weds", "thur", "thurs"},
-    {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"},
-    {"montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "sonnabend"},
-    {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"},
-    {"january", "february", "march", "april", "may", "june", "july", "august", "september"}
-    | {"october", "november", "december"},
-    {"januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september"}
-    | {"oktober", "november", "dezember"},
-    {"spring", "summer", "autumn", "fall", "winter", "springer", "frühling", "sommer", "herbst"},
-]
+_CALENDAR_TEXTS = (
+    _set("mon tue wed thu fri sat sun tues weds thur thurs"),
+    _set("monday tuesday wednesday thursday friday saturday sunday"),
+    _set("montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend"),
+    _set("jan feb mar apr may jun jul aug sep sept oct nov dec"),
+    _set("january february march april may june july august september october november december"),
+    _set("januar februar märz april mai juni juli august september oktober november dezember"),
+    _set("spring summer autumn fall winter springer frühling sommer herbst"),
+)
+_CENTURY = r"(?:1[5-9]|2[01])\d\d"
 _PERIOD = re.compile(
-    r"(?:(?:1[5-9]|2[01])\d\d[-/](?:1[5-9]|2[01])\d\d|(?:1[5-9]|2[01])\d\d[-/. ]?"
-    r"(?:[QWMHqwmh]?\d{1,2})(?:[-/.]\d{1,2})?|"
-    r"[QqWwHh]\d{1,2}[-/. ]?(?:1[5-9]|2[01])\d\d|\d{1,2}[-/.](?:1[5-9]|2[01])\d\d|"
-    r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-/. ,']*(?:\d\d|\d{4}))"
+    rf"{_CENTURY}[-/]{_CENTURY}|{_CENTURY}[-/. ]?[QWMHqwmh]?\d{{1,2}}(?:[-/.]\d{{1,2}})?|"
+    rf"[QqWwHh]\d{{1,2}}[-/. ]?{_CENTURY}|\d{{1,2}}[-/.]{_CENTURY}|"
+    r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-/. ,']*(?:\d\d|\d{4})"
 )
 """Text of a period: 2015-Q1, 2015-03, Jan 2015."""
 
-_RESULTS = {
-    *("y", "target", "class", "label", "response", "outcome", "result", "results", "cluster"),
-    *("prediction", "predicted", "groundtruth", "ground", "truth", "zielgröße"),
-}
-_FEW_RESULTS = {
-    *("churn", "churned", "attrition", "default", "defaulted", "survived", "survival", "fraud"),
-    *("fraudulent", "isfraud", "exited", "died", "dead", "death", "deceased", "event", "censored"),
-    *("censor", "cens", "converted", "conversion", "purchased", "subscribed", "clicked"),
-    *("diagnosis", "relapse", "bankrupt", "admitted", "delinquent", "classification"),
-}
+_RESULTS = _set(
+    "y target class label response outcome result results cluster",
+    "prediction predicted groundtruth ground truth zielgröße",
+)
+_FEW_RESULTS = _set(
+    "churn churned attrition default defaulted survived survival fraud fraudulent isfraud exited",
+    "died dead death deceased event censored censor cens converted conversion purchased subscribed",
+    "clicked diagnosis relapse bankrupt admitted delinquent classification",
+)
 """Words of results that need few values: "death" may be a number of deaths."""
-_ALSO_BINARY = {
-    *("purchase", "approved", "approval", "attrited", "bought", "accepted", "cancelled"),
-    *("canceled", "disease", "alive", "readmitted", "delinq", "spam", "success", "failure"),
-}
+_ALSO_BINARY = _set(
+    "purchase approved approval attrited bought accepted cancelled canceled disease alive",
+    "readmitted delinq spam success failure",
+)
 """Words of results that need two values; as a number, "purchase" is an amount."""
-_CERTAIN_RESULTS = {"churn", "target", "default", "attrition", "fraud", "outcome", "survived"}
+_CERTAIN_RESULTS = _set("churn target default attrition fraud outcome survived")
 """Words that make a flag a result whatever the other words: "default payment next month"."""
 
-_BESIDE_RESULT = {
-    *("is", "has", "was", "did", "the", "flag", "ind", "indicator", "status", "label", "value"),
-    *("yes", "binary", "customer", "loan", "credit", "group", "type", "name", "code", "id", "num"),
-    *("final", "true", "variable", "var", "col", "score", "will", "user", "bad", "good"),
-}
+_BESIDE_RESULT = _set(
+    "is has was did the flag ind indicator status label value yes binary customer loan credit",
+    "group type name code id num final true variable var col score will user bad good",
+)
 """Words that leave the meaning of a result as it is: "is_churn", "loan default flag"."""
 
-_CODES = {
-    *("site", "station", "store", "block", "plot", "subject", "subj", "patient", "batch", "tract"),
-    *("district", "ward", "precinct", "county", "state", "region", "country", "stratum", "strata"),
-    *("psu", "household", "litter", "occupation", "industry", "sic", "naics", "isic", "fips"),
-    *("code", "cod", "zip", "plz", "type", "kind", "category", "parcel", "barcode"),
-}
+_CODES = _set(
+    "site station store block plot subject subj patient batch tract district ward precinct county",
+    "state region country stratum strata psu household litter occupation industry sic naics isic",
+    "type kind category parcel barcode",
+)
 """Last words of the names of numbers that stand for a place or a kind."""
+
+_CODES_ANYWHERE = _set(
+    "zip postal plz postleitzahl phone telephone tel telefon mobile fax fips code cod flight",
+    "zipcode postalcode postcode areacode",
+)
+"""Words of codes that need not be the last one, also in the plural."""
 
 _THINGS = (
     "user|cust|customer|order|member|passenger|player|patient|unit|product|prod|item|store|shop|"
@@ -124,45 +118,27 @@ _THINGS = (
     "pat|sub|subj|family|fam|firm|company|village|region|district|city|group|class|course|teacher"
 )
 _JOINED_ID = re.compile(rf"(?:{_THINGS})(?:ids?|no|nr|num|key|code)")
-_ID_WORDS = {"id", "ids", "key", "uuid", "guid", "pk", "ssn", "sku", "iban", "isbn", "serial"}
+_ID_WORDS = _set("id ids key uuid guid pk ssn sku iban isbn ean serial")
+_NUMBERING = _set("index idx row rownum rowid nr no num number seqno obs obsno")
+"""Last words of the names of numbers of the rows."""
 
-NO_ID = {
-    *("paid", "unpaid", "prepaid", "solid", "fluid", "acid", "liquid", "void", "valid", "invalid"),
-    *("bid", "mid", "rapid", "humid", "lipid", "android", "grid", "hybrid", "thyroid", "steroid"),
-    *(
-        "asteroid",
-        "aid",
-        "covid",
-        "kid",
-        "lid",
-        "said",
-        "raid",
-        "arid",
-        "ovoid",
-        "typhoid",
-        "vivid",
-    ),
-}
+_NO_ID = _set(
+    "paid unpaid prepaid solid fluid acid liquid void valid invalid bid mid rapid humid lipid",
+    "android grid hybrid thyroid steroid asteroid aid covid kid lid said raid arid ovoid typhoid",
+    "vivid",
+)
 """Words that end with "id" and are no ID: paid, solid, humid."""
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a column name in lower case.
-
-    Examples
-    --------
-    >>> from pellucid.table_explainer.meanings import words_of
-    >>> words_of("Yr.Sold"), words_of("loanStatus2"), words_of("FIPS_code")
-    (['yr', 'sold'], ['loan', 'status', '2'], ['fips', 'code'])
-    """
+    """The words of a column name in lower case: loan, status and 2 of "loanStatus2"."""
     return [word.lower() for word in _WORDS.findall(name)]
 
 
 def meaning_of(present: pl.Series, others: set[str], *, is_whole: bool) -> str | None:
     """What a column means, if it is not a measurement: the key of a reason, or None.
 
-    `present` has its values without the missing ones, `others` the names of all columns in lower
-    case.
+    `present` has its known values, `others` the names of all columns in lower case.
     """
     words = words_of(present.name)
     while len(words) > 1 and words[-1].isdigit() and len(words[-1]) == 1:
@@ -221,13 +197,14 @@ def is_calendar_part(
 
 
 def _fits_part(numbers: pl.Series, words: list[str], part: str) -> bool:
+    if _are_between(numbers, 0, 1):
+        return False  # a flag, like the same column of booleans
     if part not in _YEAR:
         return _are_between(numbers, *_PARTS[part])
     if _OF_A_THING.intersection(words):
         return False
     return _are_between(numbers, *tuning.YEARS) or (
-        # Zeros and ones are a flag, like the same column of booleans.
-        len(words) == 1 and _are_between(numbers, 0, 99) and bool((numbers > 1).any())
+        len(words) == 1 and _are_between(numbers, 0, 99)
     )
 
 
@@ -238,11 +215,9 @@ def _calendar_word(words: list[str]) -> str | None:
         return None
     if words[-1] in names:
         return words[-1]
-    is_first = words[0] in names and _AFTER_PART.issuperset(words[1:])
-    if is_first:
+    if words[0] in names and _AFTER_PART.issuperset(words[1:]):
         return words[0]
-    years = [word for word in words if word in _YEAR]
-    return years[0] if years else None
+    return next((word for word in words if word in _YEAR), None)
 
 
 def is_result(present: pl.Series, words: list[str], others: set[str]) -> bool:
@@ -266,18 +241,40 @@ def is_result(present: pl.Series, words: list[str], others: set[str]) -> bool:
 
 
 def is_named_code(name: str) -> bool:
-    """Whether the name of a column of whole numbers is that of a code for a place or a kind."""
-    words = words_of(name)
-    last = words[-1] if words else ""
-    return last in _CODES or (len(last) > 5 and last.endswith("type"))
+    """Whether the name of a column of numbers is that of a code for a place or a kind."""
+    last = next(iter(words_of(name)[-1:]), "")
+    return last in _CODES or (len(last) > 5 and last.endswith("type")) or has_code_word(name)
+
+
+def has_code_word(name: str) -> bool:
+    """Whether a name has a word such as ZIP, phone or code, also in the plural."""
+    return any(w in _CODES_ANYWHERE or w[:-1] in _CODES_ANYWHERE for w in words_of(name))
 
 
 def is_named_identifier(name: str) -> bool:
     """Whether a name is that of an ID, also as one word: customer_id, PassengerId, userid."""
     words = words_of(name)
-    if not words:
+    return bool(_ID_WORDS.intersection(words[-1:])) or any(map(_JOINED_ID.fullmatch, words))
+
+
+def is_named_number(name: str) -> bool:
+    """Whether a name is that of an ID or of the number of a row; "yes_no" is an answer."""
+    words = words_of(name)
+    if not words or {"yes", "no"} <= {*words}:
         return False
-    return words[-1] in _ID_WORDS or any(_JOINED_ID.fullmatch(word) for word in words)
+    is_first = words[0] in ("id", "pk", "unnamed") or (words[0] == "column" and len(words) == 2)
+    return is_first or words[-1] in _ID_WORDS | _NUMBERING
+
+
+def ends_with_id(name: str) -> bool:
+    """Whether the last word of a name ends with "id", such as "unitid", but not "paid"."""
+    last = next(iter(words_of(name)[-1:]), "")
+    return len(last) > 4 and last.endswith("id") and last not in _NO_ID
+
+
+def is_named_year(name: str) -> bool:
+    """Whether a name is that of a year."""
+    return bool(_ALSO_YEAR.intersection(words_of(name)))
 
 
 def _are_between(numbers: pl.Series, low: float, high: float) -> bool:

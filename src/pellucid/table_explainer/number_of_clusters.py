@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_limits
 
@@ -43,12 +43,11 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class NumberScore:
-    """How good a number of clusters is.
+    """How good a number of clusters is, on a sample of the rows.
 
     The mean silhouette score of clusterings of parts of the rows, their mean adjusted Rand index
-    with the clustering of all rows, the share of the rows in its smallest cluster, and the share of
-    the rows that a tree assigns to their cluster, with its cost relative to that of k-means. All of
-    them are computed on a sample of the rows.
+    with the clustering of all rows, the share of its smallest cluster, and the agreement of a tree,
+    with its cost relative to that of k-means.
     """
 
     k: int
@@ -85,9 +84,10 @@ class ChosenNumber:
     def next_best(self) -> ChosenNumber | None:
         """The same scores with the next best number; None if no other number is left."""
         left = tuple(s for s in self.eligible if s.k != self.k)
-        return self._with_best(left) if left else None
+        return self.best_of(left) if left else None
 
-    def _with_best(self, eligible: tuple[NumberScore, ...]) -> ChosenNumber:
+    def best_of(self, eligible: tuple[NumberScore, ...]) -> ChosenNumber:
+        """The same scores with the best of some numbers."""
         chosen = max(eligible, key=lambda s: (s.score, -s.k))
         others = _others(eligible, chosen)
         return replace(self, k=chosen.k, eligible=eligible, others=others)
@@ -108,16 +108,7 @@ class ChosenNumber:
 
 
 def largest_number(n_rows: int) -> int:
-    """Largest number of clusters that is tried: 10, or fewer for small tables.
-
-    It is at most sqrt(n_rows / 2), but at least 3.
-
-    Examples
-    --------
-    >>> from pellucid.table_explainer.number_of_clusters import largest_number
-    >>> largest_number(30), largest_number(100), largest_number(1000)
-    (3, 7, 10)
-    """
+    """Largest number of clusters that is tried: sqrt(n_rows / 2), but from 3 to 10."""
     return min(tuning.LARGEST_NUMBER, max(3, int(np.sqrt(n_rows / 2))))
 
 
@@ -132,25 +123,15 @@ def sample_rows(n_rows: int) -> np.ndarray:
 def silhouette(Z: np.ndarray, labels: np.ndarray) -> float:
     """Mean silhouette score of a clustering on the sample; NaN for a single cluster."""
     rows = sample_rows(len(Z))
-    labels = labels[rows]
-    n_clusters = len(np.unique(labels))
-    if not 1 < n_clusters < len(rows):
+    if not 1 < len(np.unique(labels[rows])) < len(rows):
         return float("nan")
-    return float(silhouette_score(Z[rows], labels))
+    return float(silhouette_score(Z[rows], labels[rows]))
 
 
 def row_keys(columns: Sequence[np.ndarray]) -> np.ndarray:
     """A random number for each row that depends on its values only.
 
     Equal rows are numbered, so that their keys differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.table_explainer.number_of_clusters import row_keys
-    >>> values = np.array([1.0, 2.0, 5.0])
-    >>> bool((row_keys([values])[::-1] == row_keys([values[::-1]])).all())
-    True
     """
     keys = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
@@ -207,10 +188,8 @@ def choose_from(scores: Sequence[NumberScore], n_rows: int, largest: int) -> Cho
     smallest = tuning.SMALLEST_SHARE * smallest_size(n_rows) / n_rows
     eligible = tuple(s for s in scores if s.smallest >= smallest)
     eligible = eligible or (max(scores, key=lambda s: s.smallest),)
-    found = ChosenNumber(
-        1, tuple(scores), largest=largest, n_rows=min(n_rows, tuning.NUMBER_SAMPLE)
-    )
-    return found._with_best(eligible)
+    n_used = min(n_rows, tuning.NUMBER_SAMPLE)
+    return ChosenNumber(1, tuple(scores), largest=largest, n_rows=n_used).best_of(eligible)
 
 
 def _others(scores: Sequence[NumberScore], chosen: NumberScore) -> tuple[int, ...]:
@@ -253,7 +232,7 @@ def _score(
         starts = KMeans(k, n_init=tuning.STARTS_OF_PARTS, random_state=_SEED)
         found = starts.fit(Z[part]).predict(Z) if len(part) >= k else labels
         silhouettes.append(_silhouette(distances, found))
-        agreements.append(_rand_index(labels, found))
+        agreements.append(adjusted_rand_score(labels, found))
     with impure_rules_allowed():
         model = ExplainableKMeans(reference=kmeans, effort="fast", random_state=_SEED).fit(Z)
     reference = model.reference_inertia_
@@ -286,14 +265,3 @@ def _silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
     largest = np.maximum(inside, outside)
     is_known = (sizes[labels] > 1) & np.isfinite(outside) & (largest > 0)
     return float(np.where(is_known, (outside - inside) / np.where(is_known, largest, 1), 0).mean())
-
-
-def _rand_index(first: np.ndarray, second: np.ndarray) -> float:
-    """Adjusted Rand index, without the checks of scikit-learn."""
-    table = np.eye(first.max() + 1)[first].T @ np.eye(second.max() + 1)[second]
-    pairs, rows, columns = (
-        float((counts * (counts - 1)).sum()) / 2 for counts in (table, table.sum(1), table.sum(0))
-    )
-    expected = rows * columns / (len(first) * (len(first) - 1) / 2)
-    largest = (rows + columns) / 2
-    return 1.0 if largest == expected else (pairs - expected) / (largest - expected)

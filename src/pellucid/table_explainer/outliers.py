@@ -35,9 +35,9 @@ _TOTAL = re.compile(
 def find_totals(table: pl.DataFrame) -> np.ndarray:
     """Rows that are totals of others.
 
-    Either the label of a row is that of a total, and one of its numbers is the sum or the mean of
-    those of the other rows, or of the rows since the last total. Or its numbers are the sums of all
-    other rows in at least two columns and at least half of them. There are few totals.
+    Either a row is called a total, and one of its numbers is the sum or the mean of the other rows,
+    or of those since the last total. Or at least two, and half, of its numbers are sums of all
+    other rows. There are few totals.
     """
     numbers = [column.cast(pl.Float64) for column in table if column.dtype.is_numeric()]
     if table.height < tuning.FEWEST_ROWS or not numbers:
@@ -111,13 +111,9 @@ def find_extremes(columns: Sequence[np.ndarray]) -> np.ndarray:
 def find_outliers(Z: np.ndarray, n_set_apart: float = 0.0) -> np.ndarray:
     """Positions of rows that form a very small cluster although there are only few clusters.
 
-    k-means with two, three and four clusters is applied. If it gives a cluster of less than 2%
-    of the rows, the rows of this cluster are outliers, and the search is repeated without them.
-    At most 3% of the rows become outliers. Tables of less than 20 rows have no outliers, and
-    three or four clusters require 60 or 80 rows.
-
-    Of large data, only the rows that are farthest from the mean and a random sample of the others
-    are used. The sampled rows have a larger weight instead. `Z` has numbers only: a rare
+    If k-means with two, three or four clusters gives one of less than 2% of the rows, these are
+    outliers, and the search is repeated without them. Of large data, the rows farthest from the
+    mean and a sample of the others, with a larger weight, are used. `Z` has numbers only: a rare
     combination of categories is no outlier. `n_set_apart` rows are set apart already.
     """
     n_rows = len(Z)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
@@ -43,15 +43,13 @@ from pellucid.tree import ThresholdTree
 class PreparedTable:
     """A table as it is clustered.
 
-    `rows` of the source are clustered; `table` has their values in the columns that are used, with
-    dates as days. `features` are the columns of `encoding` as numbers in the units of the table;
-    the clustered data are the features on `scales`. `labels` is the clustering to explain, if
-    `label_column` contains it. `fill` replaces missing numbers, by column. `n_incomplete` counts
-    the rows that are not clustered because of missing values, and `outliers` are the rows of the
-    source that were set apart. `described` are columns that are not clustered because of the
-    clusters. The options of `source` have the values that are replaced, `notices` the decisions.
-    `searched` are the columns of numbers in which outliers were searched for; without the outliers,
-    some of them may have only one value.
+    `rows` of the source are clustered; `table` has their columns that are used, dates as days.
+    `features` are the columns of `encoding` as numbers in the units of the table; the clustered
+    data are the features on `scales`. `labels`, from `label_column`, is a clustering to explain.
+    `fill` replaces missing numbers, by column. `n_incomplete` rows are left out because of gaps,
+    and `outliers` were set apart. `described` columns are left out because of the clusters. The
+    options of `source` have the replaced values, `notices` the decisions. `searched` are the
+    columns in which outliers were searched for; without these, some may have only one value.
     """
 
     source: TableSource
@@ -78,7 +76,7 @@ class PreparedTable:
     @property
     def is_scaled(self) -> bool:
         """Whether the clustered data differ from the numbers of the table."""
-        return not all(scale.is_identity for scale in self.scales)
+        return any(scale.kind != "none" for scale in self.scales)
 
     @cached_property
     def Z(self) -> np.ndarray:
@@ -95,15 +93,27 @@ class PreparedTable:
                 part[:, j] = scale(column[start : start + tuning.BLOCK_ROWS])
         return Z
 
-    def restate(self, tree: ThresholdTree) -> tuple[ThresholdTree, dict[int, int]]:
-        """A tree on `Z` in the units of the table, and the old leaf of each of its leaves."""
-        restatement = self.restatement(tree)
-        restatement.find_gaps(self.Z, self.values_by_column(self.features))
-        return self.restated(restatement)
+    def restate(
+        self, tree: ThresholdTree, batches: Iterable[Sequence[np.ndarray]] | None = None
+    ) -> tuple[ThresholdTree, dict[int, int]]:
+        """A tree on `Z` in the units of the table, and the old leaf of each of its leaves.
 
-    def restated(self, restatement: TreeRestatement) -> tuple[ThresholdTree, dict[int, int]]:
-        """The tree of a restatement whose gaps are known, and the old leaf of each leaf."""
+        `batches` have the columns of `encoding` for all rows, by default for the clustered ones.
+        """
         encoding = self.encoding
+        place = {name: i for i, name in enumerate(encoding.input_names)}
+        columns = [place[_column_of(name)] for name in encoding.names]
+        categories = [(n.value,) if isinstance(n, Indicator) else () for n in encoding.names]
+        restatement = TreeRestatement(
+            tree,
+            [
+                ColumnSource(column, category, (MonotoneMap(scale),))
+                for column, category, scale in zip(columns, categories, self.scales)
+            ],
+        )
+        for features in [self.features] if batches is None else batches:
+            Z = self.Z if batches is None else self.scaled(features)
+            restatement.find_gaps(Z, dict(zip(columns, features)))
         return restatement.build(encoding.input_names, encoding.names, "round", self.roles.formats)
 
     def find_outliers(self, n_set_apart: int) -> np.ndarray:
@@ -142,25 +152,9 @@ class PreparedTable:
             self.source, options, set_apart=rows, described=found, searched=self.searched
         )
 
-    def values_by_column(self, features: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
-        """Columns of the data by position, given the columns of `encoding`."""
-        place = {name: i for i, name in enumerate(self.encoding.input_names)}
-        names = self.encoding.names
-        columns = [name.column if isinstance(name, Indicator) else name for name in names]
-        return {place[name]: values for name, values in zip(columns, features)}
 
-    def restatement(self, tree: ThresholdTree) -> TreeRestatement:
-        """The restatement of a tree on `Z`, without gaps."""
-        names = self.encoding.input_names
-        place = {name: i for i, name in enumerate(names)}
-        sources: list[ColumnSource] = []
-        for name, scale in zip(self.encoding.names, self.scales):
-            if isinstance(name, Indicator):
-                category = (name.value,)
-                sources.append(ColumnSource(place[name.column], category, (MonotoneMap(scale),)))
-            else:
-                sources.append(ColumnSource(place[name], maps=(MonotoneMap(scale),)))
-        return TreeRestatement(tree, sources)
+def _column_of(name: str | Indicator) -> str:
+    return name.column if isinstance(name, Indicator) else name
 
 
 def prepare(source: TableSource, options: ExplainOptions | None = None) -> PreparedTable:
@@ -183,28 +177,21 @@ def prepare_table(
     Totals, outliers and the rows `set_apart` take part in no decision: columns, scales and
     categories are those of the other rows. The columns `described` are not clustered. `searched`
     are columns of numbers in which rows were found that are set apart.
-
-    ``missing="auto"`` drops rows with a missing number. If these are more than 10% of the rows, it
-    ignores columns with more than 20% missing values, and, if this is not enough, replaces missing
-    numbers by the median.
     """
     options = options or ExplainOptions()
     is_search = options.outliers == "auto" and options.labels is None and options.number != 1
     totals = find_totals(source.table) if is_search else np.empty(0, dtype=np.intp)
     apart = np.union1d(totals, np.asarray(set_apart, dtype=np.intp)).astype(np.intp)
-    for _ in range(tuning.OUTLIER_ROUNDS):
+    for n_left in range(tuning.OUTLIER_ROUNDS, -1, -1):
         with notices_held() as lines:
             prepared = _prepared(source, options, apart, described or {})
-        if not is_search:
+        if not is_search or not n_left:
             break
         searched = tuple(dict.fromkeys([*searched, *prepared.roles.numbers]))
         found = prepared.find_outliers(len(apart) - len(totals))
         if not len(found):
             break
         apart = np.union1d(apart, found)
-    else:
-        with notices_held() as lines:
-            prepared = _prepared(source, options, apart, described or {})
     prepared = replace(prepared, searched=tuple(searched))
     with notices_held() as more:
         if len(totals):
@@ -297,9 +284,7 @@ def _clustered_columns(given: pl.DataFrame, roles: ColumnRoles) -> pl.DataFrame:
     # Not by names: polars reads names such as "*" as patterns.
     compared = [*numbers, *(as_number(given[name]) for name in dates)]
     # Columns with gaps are compared on the rows in which all of them are known.
-    known = [
-        column for column in compared if column.null_count() <= tuning.MANY_GAPS * given.height
-    ]
+    known = [each for each in compared if each.null_count() <= tuning.MANY_GAPS * given.height]
     free = [column for column in categories if column.name not in roles.requested]
     complete = pl.DataFrame(known).drop_nulls()
     found = find_copies(complete, pl.DataFrame(free), dates=dates, requested=roles.requested)
@@ -441,15 +426,9 @@ def _without_gaps(
     rows changes the clusters more.
     """
     complete = pl.Series(np.ones(table.height, dtype=bool))
+    fill: dict[str, float] = {}
     gaps = {name: n for name in roles.numbers if (n := table[name].null_count())}
-    few = {n: k for n, k in gaps.items() if n in replaced and k <= tuning.MANY_GAPS * table.height}
-    if missing == "auto" and few:
-        table, fill = _filled(table, few, roles)
-        table, complete, more = _without_gaps(table, roles, missing, ())
-        return table, complete, fill | more
-    if not gaps:
-        return table, complete, {}
-    if missing == "error":
+    if gaps and missing == "error":
         first = next(iter(gaps))
         row = (table[first].is_null().arg_max() or 0) + 1
         raise InputError(
@@ -459,23 +438,22 @@ def _without_gaps(
             "fills in the median",
         )
     if missing == "auto":
+        most = tuning.MANY_GAPS * table.height
+        if few := {name: n for name, n in gaps.items() if name in replaced and n <= most}:
+            table, fill = _filled(table, few, roles)
+        gaps = {name: n for name, n in gaps.items() if name not in few}
         table, gaps = _without_sparse_columns(table, roles, gaps)
-        most = tuning.MANY_ROWS_LOST * table.height
-        is_much = bool(gaps) and _incomplete(table, gaps).sum() > most
+        is_much = _incomplete(table, gaps).sum() > tuning.MANY_ROWS_LOST * table.height
         missing = "median" if is_much else "drop"
-    if not gaps:
-        return table, complete, {}
-    incomplete = _incomplete(table, gaps)
-    counted = {
-        "n": int(incomplete.sum()),
-        "rows": table.height,
-        "columns": _counted(gaps),
-    }
-    if missing == "median":
-        table, fill = _filled(table, gaps, roles)
-        return table, complete, fill
-    notice(Message("dropped", **counted, option=option("missing", "median")))
-    return table, ~incomplete, {}
+    if gaps and missing == "median":
+        table, more = _filled(table, gaps, roles)
+        fill |= more
+    elif gaps:
+        incomplete = _incomplete(table, gaps)
+        counted = {"n": int(incomplete.sum()), "rows": table.height, "columns": _counted(gaps)}
+        notice(Message("dropped", **counted, option=option("missing", "median")))
+        complete = ~incomplete
+    return table, complete, fill
 
 
 def _filled(
@@ -513,7 +491,8 @@ def _without_sparse_columns(
 
 
 def _incomplete(table: pl.DataFrame, gaps: dict[str, int]) -> pl.Series:
-    return reduce(or_, (table[name].is_null() for name in gaps))
+    complete = pl.Series(np.zeros(table.height, dtype=bool))
+    return reduce(or_, (table[name].is_null() for name in gaps), complete)
 
 
 def _counted(gaps: dict[str, int]) -> list[Message]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,27 +13,17 @@ from pellucid._utils.texts import Message
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions, match_names
 from pellucid.table_explainer.meanings import (
-    NO_ID,
+    ends_with_id,
+    has_code_word,
     is_named_code,
     is_named_identifier,
+    is_named_number,
+    is_named_year,
     meaning_of,
     words_of,
 )
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import days
-
-_WORD = r"(?:^|[^a-z0-9]|(?<=[a-z])(?=[A-Z]))"
-_IDENTIFIER = re.compile(
-    rf"(?:{_WORD}(?:id|ids|key|uuid|guid|index|idx|row|rownum|rowid|nr|no|num|number|serial|seqno|"
-    r"obs|obsno|ssn|iban|isbn|ean|sku)$)|^(?:id|pk|unnamed|column \d+)(?:[^a-z]|$)|[a-z](?:Id|ID|"
-    r"Key|Nr|No)$"
-)
-_CODE = re.compile(
-    rf"{_WORD}(?:zip|zip ?code|postal|postal ?code|post ?code|plz|postleitzahl|phone|telephone|tel|"
-    r"telefon|mobile|fax|fips|code|cod|flight)s?(?:[^a-z]|$)|(?:zip|postal|post|area)[ _.]?code",
-    re.IGNORECASE,
-)
-_YEARS_IN_NAME = {"year", "years", "yr", "yrs", "jahr", "annee", "año", "ano", "vintage"}
 
 _REASONS = {
     "identifier": Message("isIdentifier"),
@@ -58,9 +47,8 @@ _DESCRIBED = ("date", "calendar part", "result", "kind")
 class ColumnRoles:
     """The roles of the columns.
 
-    `numbers` and `categories` are clustered; `profile` is not, but described in the result:
-    `described` says why, for columns that were not asked for. `formats` say how the values of
-    numeric columns are written, `ignored` why a column is ignored. `forced` are the categories that
+    `numbers` and `categories` are clustered; `profile` is described in the result, and `described`
+    says why if nobody asked for it. `ignored` has reasons, too. `forced` are the categories that
     were asked for, `requested` all columns that were.
     """
 
@@ -79,10 +67,8 @@ class ColumnRoles:
         return [*self.numbers, *self.categories]
 
     def ignore(self, name: str, reason: str) -> None:
-        """Give up a column that was to be clustered."""
-        for names in (self.numbers, self.categories):
-            if name in names:
-                names.remove(name)
+        """Give up a column of numbers that was to be clustered."""
+        self.numbers.remove(name)
         self.formats.pop(name, None)
         self.ignored[name] = reason
 
@@ -125,7 +111,12 @@ def choose_roles(
             continue
         column, is_requested = table[name], name in requested
         if name in forced:
-            role = _forced_category(column)
+            if column.dtype.is_numeric() and is_long(column):
+                raise InputError(
+                    f"column {name!r} has numbers above 2**53, which cannot be categories",
+                    hint=f"convert the column to text, or remove it from {option('categorical')}",
+                )
+            role = "nested" if is_nested(column.dtype) else "category"
         else:
             role = _role(column, is_requested=is_requested)
             if not is_requested and role in ("number", "category", "identifier", "kind"):
@@ -177,7 +168,8 @@ def _no_column(table: pl.DataFrame, chosen: ColumnRoles) -> InputError:
         hint = "every column has only one value"
     if (query := _query_of_events(table, chosen)) is not None:
         hint = f"the rows are events: make one row per {query[0]} first, such as {query[1]}"
-    why = "; ".join(reasons_of(table, chosen))
+    ignored = {name: _why_ignored(table[name], why) for name, why in chosen.ignored.items()}
+    why = "; ".join(_grouped(chosen.described | ignored))
     return InputError(f"there is no column to cluster by: {why}", hint=hint)
 
 
@@ -210,16 +202,15 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
         return known
     if is_year(column):
         return ColumnFormat("year")
-    values: tuple[int, ...] = ()
-    if column.head(tuning.FIRST_ROWS).n_unique() <= tuning.FEW_VALUES + 1 and not is_long(column):
-        different = sorted(int(value) for value in _present(column).unique())
-        values = tuple(different) if len(different) <= tuning.FEW_VALUES else ()
+    different = _present(column).unique().sort()
+    is_few = len(different) <= tuning.FEW_VALUES and not is_long(column)
+    values = tuple(map(int, different)) if is_few else ()
     return ColumnFormat("integer", prefix=known.prefix, suffix=known.suffix, values=values)
 
 
 def is_year(column: pl.Series) -> bool:
     """Whether a column has the name of a year and plausible values."""
-    if not _YEARS_IN_NAME.intersection(words_of(column.name)) or not _is_whole(column):
+    if not is_named_year(column.name) or not _is_whole(column):
         return False
     present = _present(column)
     return len(present) > 0 and bool(present.cast(pl.Float64).is_between(*tuning.YEARS).all())
@@ -270,15 +261,6 @@ def is_long(column: pl.Series) -> bool:
     return bool((_present(column).cast(pl.Float64).abs() > 2**53).any())
 
 
-def _forced_category(column: pl.Series) -> str:
-    if column.dtype.is_numeric() and is_long(column):
-        raise InputError(
-            f"column {column.name!r} has numbers above 2**53, which cannot be categories",
-            hint=f"convert the column to text, or remove it from {option('categorical')}",
-        )
-    return "nested" if is_nested(column.dtype) else "category"
-
-
 def _role(column: pl.Series, *, is_requested: bool) -> str:
     """The role of a column: a number, a category, or the reason to ignore it."""
     dtype = column.dtype
@@ -289,7 +271,7 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
     present = _present(column)
     if len(present) < len(column) / 2 and not (is_requested and len(present)):
         return "missing"
-    if len(present) == 0 or _is_constant(present):
+    if len(present) == 0 or (present == present[0]).all():
         return "constant"
     if dtype == pl.Boolean:
         role = "category"
@@ -309,35 +291,23 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
 
 def _numeric_role(column: pl.Series) -> str:
     """The role of a column of numbers."""
+    name, n_rows, n_different = column.name, len(column), column.n_unique()
     if not _is_whole(column):
-        is_id = words_of(column.name)[-1:] == ["id"]
-        return "identifier" if is_id and column.n_unique() > len(column) / 2 else "number"
+        is_id = words_of(name)[-1:] == ["id"] and n_different > n_rows / 2
+        return "identifier" if is_id else "number"
     if is_year(column):
         return "number"
-    few = column.head(tuning.FIRST_ROWS).n_unique() <= tuning.MAX_CATEGORIES
-    n_different = column.n_unique() if few else tuning.MAX_CATEGORIES + 1
     if n_different == 2 and not is_long(column):
         return "category"
-    is_few = n_different <= min(tuning.MAX_CATEGORIES, max(2, len(column) // 10))
-    name = column.name
+    is_few = n_different <= min(tuning.MAX_CATEGORIES, max(2, n_rows // 10))
     if is_named_identifier(name):
         return "kind" if is_few else "identifier"
-    is_answer = {"yes", "no"} <= {*words_of(name)}
-    if not is_answer and (_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower())):
+    if is_named_number(name):
         return "category" if is_few else "identifier"
     if is_named_code(name):
-        return "kind" if column.n_unique() <= len(column) / 5 else "code"
-    if _CODE.search(name):
-        return "kind" if is_few else "code"
-    return "identifier" if _numbers_the_rows(column) or _is_joined_id(column) else "number"
-
-
-def _is_joined_id(column: pl.Series) -> bool:
-    """Whether a name of one word ends with "id" and almost every value is different."""
-    last = words_of(column.name)[-1:]
-    if not last or len(last[0]) < 5 or not last[0].endswith("id") or last[0] in NO_ID:
-        return False
-    return column.n_unique() > tuning.ALMOST_ALL * len(column)
+        return "kind" if n_different <= n_rows / 5 else "code"
+    is_id = ends_with_id(name) and n_different > tuning.ALMOST_ALL * n_rows
+    return "identifier" if is_id or _numbers_the_rows(column) else "number"
 
 
 def _numbers_the_rows(column: pl.Series) -> bool:
@@ -349,40 +319,26 @@ def _numbers_the_rows(column: pl.Series) -> bool:
 
 
 def _text_role(column: pl.Series, *, is_requested: bool) -> str:
-    n_different = column.n_unique()
-    most = min(tuning.MAX_CATEGORIES, max(10, len(column) // 10))
+    name, n_different = column.name, column.n_unique()
+    is_few = n_different <= min(tuning.MAX_CATEGORIES, max(10, len(column) // 10))
     if not is_requested:
-        if n_different > 5 and n_different > 0.9 * len(column):
+        is_id = not is_few and (is_named_number(name) or has_code_word(name))
+        if is_id or (n_different > 5 and n_different > 0.9 * len(column)):
             return "identifier"
-        name = column.name
-        if n_different > most and (
-            _IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()) or _CODE.search(name)
-        ):
-            return "identifier"
-        if n_different <= most and is_named_identifier(name):
+        if is_few and is_named_identifier(name):
             return "kind"
-    return "category" if n_different <= most else "text"
+    return "category" if is_few else "text"
 
 
 def _is_whole(column: pl.Series) -> bool:
     """Whether a numeric column holds integers, also written as 1.0."""
-    if column.dtype.is_integer():
-        return True
     if not column.dtype.is_float():
-        return False
-    head = _present(column.head(tuning.FIRST_ROWS))
-    if not (head == head.round()).all():
-        return False
-    present = _present(column)
-    return bool(((present == present.round()) & present.is_finite()).all())
-
-
-def _is_constant(column: pl.Series) -> bool:
-    first = column[0]
+        return column.dtype.is_integer()
     # The first rows are almost always enough.
-    if (column.head(tuning.FIRST_ROWS) != first).any():
-        return False
-    return column.n_unique() == 1
+    return all(
+        bool(((present == present.round()) & present.is_finite()).all())
+        for present in map(_present, (column.head(tuning.FIRST_ROWS), column))
+    )
 
 
 def _is_near_constant(column: pl.Series) -> bool:
@@ -425,12 +381,6 @@ def report_roles(table: pl.DataFrame, chosen: ColumnRoles) -> None:
     ]
     if codes:
         notice(Message("fewValues", columns=codes, option=option("categorical")))
-
-
-def reasons_of(table: pl.DataFrame, chosen: ColumnRoles) -> list[Message]:
-    """Why columns are not clustered, one text per reason."""
-    ignored = {name: _why_ignored(table[name], why) for name, why in chosen.ignored.items()}
-    return _grouped(chosen.described | ignored)
 
 
 def _why_ignored(column: pl.Series, reason: str) -> Message:

@@ -18,10 +18,12 @@ from pellucid.tables.encoding import Indicator
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """An increasing map of one column: first `function`, then ``(x - center) / scale``."""
+    """An increasing map of one column: first `function`, then ``(x - center) / scale``.
+
+    `kind` is its name in reports; it is ``none`` if values stay as they are.
+    """
 
     kind: str = "none"
-    """``standard``, ``robust``, ``log``, ``rank``, ``category`` or ``none``, for reports."""
     center: float = 0.0
     scale: float = 1.0
     function: Callable[[np.ndarray], np.ndarray] | None = None
@@ -30,11 +32,6 @@ class ColumnScale:
         """The values on the scale on which they are clustered."""
         mapped = values if self.function is None else self.function(values)
         return (mapped - self.center) / self.scale
-
-    @property
-    def is_identity(self) -> bool:
-        """Whether values stay as they are."""
-        return self.kind == "none"
 
 
 def find_scales(
@@ -45,14 +42,10 @@ def find_scales(
 ) -> list[ColumnScale]:
     """A scale for each column, reported in one line.
 
-    ``"standard"`` divides by the standard deviation. ``"auto"`` does so too, but takes the
-    logarithm of skewed non-negative columns first; ``"log"`` takes that of all non-negative
-    columns. ``"robust"`` divides by the interquartile range, divided by that of a normal
-    distribution. ``"rank"`` uses ranks. ``"none"`` leaves all columns as they are.
-
-    Categories are one indicator column each. Two rows with different categories in a column have
-    the squared distance `tuning.CATEGORY_DISTANCE`, whatever the number of categories. Two random
-    rows have the expected squared distance 2 in a standardized numeric column.
+    ``"auto"`` takes the logarithm of skewed non-negative columns before it standardizes, ``"log"``
+    that of all non-negative ones; ``"robust"`` divides by the interquartile range, relative to that
+    of a normal distribution. Two rows with different categories in a column have the squared
+    distance `tuning.CATEGORY_DISTANCE`, whatever the number of categories.
     """
     found, logarithmic = [], []
     for values, name in zip(features, names):
@@ -73,8 +66,7 @@ def find_scales(
     return found
 
 
-def skewness(values: np.ndarray) -> float:
-    """Third standardized moment; 0 for a constant column."""
+def _skewness(values: np.ndarray) -> float:
     deviation = values - values.mean()
     spread = deviation.std()
     return 0.0 if spread == 0 else float(np.mean((deviation / spread) ** 3))
@@ -105,16 +97,12 @@ def _is_skewed(values: np.ndarray) -> bool:
     """Whether the logarithm of a non-negative column is much less skewed than the column."""
     if values.min() < 0:
         return False
-    skew = skewness(values)
-    return skew > tuning.SKEWED and abs(skewness(_logarithm(values)(values))) < skew / 2
+    skew = _skewness(values)
+    return skew > tuning.SKEWED and abs(_skewness(_logarithm(values)(values))) < skew / 2
 
 
 def _logarithm(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """log(1 + x / unit), the unit being the median of the positive values if there are zeros.
-
-    Without zeros it is log(x). A unit in the range of the data makes the result independent of
-    the unit of measurement.
-    """
+    """log(x), or if there are zeros log(1 + x / unit) with the median of the positive values."""
     if values.min() > 0:
         return np.log
     positive = values[values > 0]

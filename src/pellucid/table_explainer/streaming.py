@@ -43,28 +43,7 @@ from pellucid.tables.reading.large_files import LargeTable
 
 @dataclass(frozen=True)
 class StreamedTable(FittedTable):
-    """A model of all `n_seen` rows of a file, of which `prepared` has a sample.
-
-    `n_gaps` of them are left out because of missing values.
-    """
-
-    n_seen: int = 0
-    n_gaps: int = 0
-
-    @property
-    def n_rows(self) -> int:
-        """Number of clustered rows."""
-        return self.n_seen - self.n_gaps
-
-    @property
-    def n_table_rows(self) -> int:
-        """Number of rows of the file."""
-        return self.n_seen
-
-    @property
-    def n_incomplete(self) -> int:
-        """Number of rows that are left out because of missing values."""
-        return self.n_gaps
+    """A model of all rows of a file, of which `prepared` has a sample."""
 
     def agreement(self) -> float:
         """Share of the rows whose own cluster is that of their leaf."""
@@ -177,7 +156,7 @@ def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> Ta
     found = explain_source(sample, options)
     fitted = _fit_all(table, memory, found.fitted.clustering, options)
     return replace(
-        found, fitted=fitted, explanation=fitted.explanation, warnings=find_problems(fitted)
+        found, fitted=fitted, explanation=fitted.explanation, warnings=list(find_problems(fitted))
     )
 
 
@@ -186,19 +165,15 @@ def _check(options: ExplainOptions) -> None:
     options.check()
     if not options.chosen_method.streams:
         raise needs_memory("method", options.method)
-    given = options.given()
-    for parameter in ("polish", "objective"):
-        if parameter in given:
-            raise needs_memory(parameter)
-    for parameter in ("categorical", "profile"):
-        if getattr(options, parameter) is not None:
+    for parameter in ("polish", "objective", "categorical", "profile"):
+        if getattr(options, parameter) != getattr(ExplainOptions, parameter):
             raise needs_memory(parameter)
 
 
 def _usable(table: LargeTable, options: ExplainOptions) -> list[str]:
     """Columns that may be clustered; columns of other types are reported."""
     names, labels = [*table.columns, *table.others], options.labels
-    excluded = [] if options.exclude is None else match_names(options.exclude, names, "exclude")
+    excluded = options.excluded_of(names)
     if options.columns is not None:
         chosen = match_names(options.columns, names, "columns")
         if both := [name for name in chosen if name in excluded]:
@@ -230,13 +205,11 @@ def _fit_all(
     model = make_estimator(clustering.reference, options)
     with impure_rules_allowed():
         model.fit(data)
-    restatement = prepared.restatement(model.tree_)
-    for features, _ in batches.features():
-        restatement.find_gaps(prepared.scaled(features), prepared.values_by_column(features))
-    tree, old_leaf = prepared.restated(restatement)
+    tree, old_leaf = prepared.restate(model.tree_, (part for part, _ in batches.features()))
     fill = {name: batches.fill[name] for name in prepared.roles.numbers if name in batches.filled}
     explanation = make_explanation(prepared, model, tree, old_leaf, fill)
-    return StreamedTable(model, explanation, clustering, old_leaf, batches.n_rows, batches.n_gaps)
+    n_read, n_gaps = batches.n_rows, batches.n_gaps
+    return StreamedTable(model, explanation, clustering, old_leaf, n_read - n_gaps, n_read, n_gaps)
 
 
 def _typed(column: pl.Series, dtype: Any) -> pl.Series:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pellucid._core.batches.batch import ALL, Batch, RawBatch
-from pellucid._core.batches.column_loops import costs_in_units, own_margins
 from pellucid._core.batches.induced_rows import (
     ExcessRequest,
     ExcessSums,
@@ -23,6 +22,7 @@ from pellucid._core.batches.routing import Routing
 from pellucid._core.batches.tasks import NeighbourTask, SideRequest
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.threads import ThreadPool
+from pellucid.tree import TreeBuilder
 
 
 @dataclass
@@ -69,60 +69,38 @@ def test_an_error_stops_all_threads():
     assert len(taken) < 190
 
 
-@pytest.mark.parametrize("weights", ["ones", "integers", "fractions"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_own_margins_are_exact_or_lower_bounds(weights, dtype):
-    random = np.random.default_rng(0)
-    centers = random.normal(size=(4, 3)).astype(dtype).astype(np.float64)
-    n_rows = 700
-    columns = (centers[random.integers(4, size=n_rows)] + random.normal(size=(n_rows, 3))).T
-    columns = np.ascontiguousarray(columns, dtype=dtype)
-    columns[:, :2] = ((centers[0] + centers[1]) / 2)[:, None]  # a tie, up to rounding
-    values = {
-        "ones": np.ones(n_rows),
-        "integers": random.integers(1, 4, size=n_rows).astype(np.float64),
-        "fractions": random.uniform(0.5, 2, size=n_rows),
-    }[weights]
-    weight, unit = Weights.of(values), 2.0**-30
-    labels = np.sort(random.integers(4, size=n_rows))
-    starts = np.searchsorted(labels, np.arange(5))
-    costs, margins, second = own_margins(columns, starts, centers, weight, unit)
-    exact = costs_in_units(columns, centers, weight, unit)
-    rows = np.arange(n_rows)
-    np.testing.assert_array_equal(costs, exact[rows, labels])
-    others = exact.copy()
-    others[rows, labels] = np.iinfo(np.int64).max
-    margin = others.min(axis=1) - costs
-    is_sure, is_known = margins >= 0, second < 4
-    assert (margins[is_sure] <= margin[is_sure]).all()
-    np.testing.assert_array_equal(margins[is_known], margin[is_known])
-    np.testing.assert_array_equal(second[is_known], others.argmin(axis=1)[is_known])
-    np.testing.assert_array_equal(second == 5, ~is_sure)
-    assert is_known.any()
-    assert (margins[is_sure] > 0).all()
-    assert (margin[~is_sure] <= 40 * weight.units[~is_sure].max()).all()
-    assert is_sure.any()
-    # A row has the same bound beside other rows.
-    some = np.flatnonzero(random.random(n_rows) < 0.2)
-    of_some = own_margins(
-        np.ascontiguousarray(columns[:, some]),
-        np.searchsorted(labels[some], np.arange(5)),
-        centers,
-        Weights(weight.units[some], weight.units_per_weight, values[some], *_flags(weight)),
-        unit,
-    )
-    np.testing.assert_array_equal(of_some, (costs[some], margins[some], second[some]))
-
-
-def test_a_second_center_that_is_not_decided():
-    centers = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, -2.0]])
-    columns = np.array([[0.25, 0.25, 0.5], [0.0, 0.5, 1.0]])
-    found = own_margins(columns, np.array([0, 3, 3, 3]), centers, Weights.equal(3), 2.0**-10)
-    costs = ((columns.T[:, None] - centers) ** 2).sum(axis=2) * 2**10
-    _, margins, second = found
-    assert second.tolist() == [3, 1, 4]  # a tie of centers 1 and 2, decided, a tie with the own one
-    assert 0 < margins[0] <= costs[0, 1] - costs[0, 0]
-    assert margins[1:].tolist() == [costs[1, 1] - costs[1, 0], -1]
+@pytest.mark.parametrize("seed", range(4))
+def test_nearest_centers_after_each_split(seed):
+    random = np.random.default_rng(seed)
+    k, n_rows, unit = 6, 400, 2.0**-20
+    centers = np.round(random.normal(size=(k, 2)), 1)
+    X = np.round(centers[random.integers(k, size=n_rows)] + random.normal(size=(n_rows, 2)), 1)
+    starts, weights = np.arange(0, n_rows + k, n_rows // k)[: k + 1], Weights.equal(n_rows)
+    starts[-1] = n_rows
+    codes = np.zeros(X.T.shape, dtype=np.uint8)
+    batch = Batch(np.ascontiguousarray(X.T), starts, weights, codes, np.empty(0))
+    builder, of_node = TreeBuilder(2), {0: np.arange(k)}
+    while of_node:
+        infos = {node: NodeCenters(c, *[np.empty(0)] * 3) for node, c in of_node.items()}
+        routing = Routing.of(builder)
+        found = InducedCostRows(infos, centers, unit).nearest_centers(batch, routing)
+        for node, of_leaf in of_node.items():
+            rows = (routing.leaves(batch) == node).nonzero()[0]
+            costs = batch.costs(centers[of_leaf], unit)[rows]
+            order = costs.argsort(axis=1, kind="stable")[:, :2]
+            least, second = np.take_along_axis(costs, order, axis=1).T
+            expected = *of_leaf[order].T, least, second - least
+            for values, right in zip(found, expected):
+                np.testing.assert_array_equal(values[rows], right)
+        children = {}
+        for node, of_leaf in of_node.items():
+            j = int(np.ptp(centers[of_leaf], axis=0).argmax())
+            low, high = centers[of_leaf, j].min(), centers[of_leaf, j].max()
+            if low < high:
+                pair = builder.split(node, feature=j, threshold=(low + high) / 2)
+                is_left = centers[of_leaf, j] <= (low + high) / 2
+                children |= dict(zip(pair, (of_leaf[is_left], of_leaf[~is_left])))
+        of_node = {node: of_leaf for node, of_leaf in children.items() if len(of_leaf) > 1}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -149,7 +127,7 @@ def test_excess_in_ranges_of_edges(seed):
     center_code = np.array([line.searchsorted(x) for line, x in zip(edges, centers.T)])
     info = NodeCenters.of(of_node, center_code, n_bins)
     criterion = InducedCostRows({1: info}, centers, unit)
-    costs = costs_in_units(columns, centers[of_node], weights, unit)
+    costs = batch.costs(centers[of_node], unit)
     nearest = costs.argmin(axis=1)
     is_inside = X[:, 0] <= threshold
     n_known = 0
@@ -172,14 +150,11 @@ def test_excess_in_ranges_of_edges(seed):
         np.testing.assert_array_equal(found.by_gap, by_gap)
         np.testing.assert_array_equal(found.by_bin, by_bin)
         margins = ExcessSums.empty(len(ranges), n_bins)
-        task._add_margins(batch, task.requests[0], routing.leaves(batch), margins)
+        near = criterion.nearest_centers(batch, routing)
+        task._add_margins(batch, task.requests[0], is_inside.nonzero()[0], near, margins)
         assert (margins.by_gap <= by_gap).all()
         n_known += (margins.by_gap > 0).sum()
     assert n_known > 0  # the excess of some rows is known without their costs
-
-
-def _flags(weights: Weights) -> tuple[bool, bool]:
-    return weights.are_ones, weights.are_integers
 
 
 @pytest.mark.parametrize("threshold", [-9.0, -0.5, 0.0, 0.3, 1.0, 99.0])

@@ -110,7 +110,6 @@ COMPILED_LOOPS = (
     "pellucid._core.kernels",
     "pellucid.eop.kernels",
     "pellucid.eop.box_kernels",
-    "pellucid._core.batches.column_kernels",
     "pellucid._core.batches.kernels",
     "pellucid.rules.kernels",
     "pellucid.tree.kernels",

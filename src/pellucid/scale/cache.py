@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._core.batches.batch import Batch, Encoder, RawBatch, equal_weights
+from pellucid._core.batches.induced_rows import NearestCenters
 from pellucid._core.batches.partitions import LocalPartitions, Task, over_batches
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
@@ -38,13 +39,13 @@ _POSITION = Lock()
 class _Entry(NamedTuple):
     """Where the arrays of a batch are.
 
-    At `offset` in the file: weights if they are not 1, values; then codes, leaves and second
-    nearest centers if they are not kept. At `margins_at`: margins of the rows, if a task stores
-    them. If `codes` are kept in memory, leaves and second nearest centers are kept, too.
+    At `offset` in the file: weights if they are not 1, values; then codes, leaves and nearest
+    centers if they are not kept. At `costs_at`: costs and margins of the rows, if a task stores
+    them. If `codes` are kept in memory, leaves and nearest centers are kept, too.
     """
 
     offset: int
-    margins_at: int
+    costs_at: int
     starts: np.ndarray
     value_type: np.dtype
     code_type: np.dtype
@@ -54,10 +55,8 @@ class _Entry(NamedTuple):
 class _BatchState:
     """What tasks found out about the rows of a batch.
 
-    `leaf` are the leaves by `routing`; empty, but of their type, if they are in the file. `second`
-    are the second nearest centers, in memory or in the file as the leaves are; None if no task has
-    stored them. `passive` is a routing, and some rows by node; always in memory, since they are
-    few.
+    `leaf` are the leaves by `routing`, and `nearest` what `Batch.nearest` has but for costs and
+    margins. Arrays are empty, but of their type, if they are in the file.
     """
 
     leaf: np.ndarray
@@ -65,8 +64,7 @@ class _BatchState:
     def __init__(self) -> None:
         self.routing: Any = None
         self.leaf = np.empty(0, dtype=np.int16)
-        self.second: np.ndarray | None = None
-        self.passive: tuple[Any, dict[int, Any]] | None = None
+        self.nearest: tuple[Any, list[np.ndarray]] = (None, [])
 
 
 class CachedBatch(Batch):
@@ -91,6 +89,7 @@ class CachedBatch(Batch):
         if entry.codes is None:
             self._n_mapped += size * entry.code_type.itemsize
         self._leaves_at = entry.offset + self._n_mapped
+        self._nearest_at = self._leaves_at + 4 * self.n_rows
 
     @cached_property
     def _pages(self) -> mmap.mmap:
@@ -136,40 +135,28 @@ class CachedBatch(Batch):
         self._state.leaf = leaf
 
     @property
-    def margins(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Second nearest centers and margins that a task has stored; None if there are none."""
-        second = self._state.second
-        if second is None:
-            return None
+    def nearest(self) -> tuple[Any, NearestCenters | None]:
+        """The routing and the nearest centers that a task has stored."""
+        routing, centers = self._state.nearest
+        if routing is None:
+            return None, None
         if self._entry.codes is None:
-            second = self._read(self._leaves_at + 4 * self.n_rows, second.dtype)
-        return second, self._margins
+            places = self._nearest_at, self._nearest_at + 2 * self.n_rows
+            centers = [self._read(at, array.dtype) for at, array in zip(places, centers)]
+        n_bytes, number = 8 * self.n_rows, np.dtype(np.int64)
+        costs = (self._read(self._entry.costs_at + at, number) for at in (0, n_bytes))
+        return routing, NearestCenters(*centers, *costs)
 
-    @margins.setter
-    def margins(self, value: Any) -> None:
-        second, margins = value
-        write_array(self._descriptor, margins, self._entry.margins_at)
+    @nearest.setter
+    def nearest(self, value: tuple[Any, NearestCenters]) -> None:
+        routing, (*centers, cost, margin) = value
+        write_array(self._descriptor, cost, self._entry.costs_at)
+        write_array(self._descriptor, margin, self._entry.costs_at + 8 * self.n_rows)
         if self._entry.codes is None:
-            write_array(self._descriptor, second, self._leaves_at + 4 * self.n_rows)
-            second = second[:0].copy()
-        self._state.second = second
-
-    @cached_property
-    def _margins(self) -> np.ndarray:
-        """The margins in the file."""
-        if not self.n_rows:
-            return np.empty(0, dtype=np.int64)
-        pages = self._map(self._entry.margins_at, 8 * self.n_rows)
-        return np.ndarray(self.n_rows, np.int64, pages)
-
-    @property
-    def passive(self) -> tuple[Any, dict[int, Any]] | None:
-        """The routing and the rows by node that a task has stored."""
-        return self._state.passive
-
-    @passive.setter
-    def passive(self, value: tuple[Any, dict[int, Any]] | None) -> None:
-        self._state.passive = value
+            for place, array in enumerate(centers):
+                write_array(self._descriptor, array, self._nearest_at + 2 * self.n_rows * place)
+            centers = [array[:0].copy() for array in centers]
+        self._state.nearest = routing, centers
 
     @property
     def n_features(self) -> int:
@@ -255,18 +242,16 @@ class CachedPartitions(LocalPartitions):
         arrays = [batch.columns]
         if not batch.weights.are_ones:
             arrays.insert(0, batch.weights.values)
-        n_state_bytes = 6 * batch.n_rows  # leaves and second nearest centers
+        n_state_bytes = 8 * batch.n_rows  # leaves and two centers of at most 2 bytes
         codes = batch.codes if self._keep(batch.codes.nbytes + n_state_bytes) else None
         if codes is None:
-            arrays.append(batch.codes)  # leaves and second nearest centers come after them
+            arrays.append(batch.codes)  # leaves and centers come after them
         at = offset = self._allocate(sum(a.nbytes for a in arrays) + n_state_bytes)
         for array in arrays:
             write_array(self._file.fileno(), array, at)
             at += array.nbytes
-        margins_at = self._allocate(8 * batch.n_rows)  # uses no space before they are written
-        return _Entry(
-            offset, margins_at, batch.starts, batch.columns.dtype, batch.codes.dtype, codes
-        )
+        costs_at = self._allocate(16 * batch.n_rows)  # uses no space before they are written
+        return _Entry(offset, costs_at, batch.starts, batch.columns.dtype, batch.codes.dtype, codes)
 
     def _keep(self, n_bytes: int) -> bool:
         """Whether this many bytes more fit into memory; they then count."""

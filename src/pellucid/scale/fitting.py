@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._core.batches.batch import Batch, Encoder, RawBatch, WeightUnits
-from pellucid._core.batches.column_loops import moments_of_groups, moments_of_some
 from pellucid._core.batches.induced_cost import BatchInducedCost
 from pellucid._core.batches.mistakes import BatchBalancedMistakes, BatchMistakes
 from pellucid._core.batches.partitions import BatchBins, BatchProblem, Partitions, Task
@@ -28,7 +27,7 @@ from pellucid._core.data.arrays import MAX_COPIES
 from pellucid._core.data.binning import Quantizer
 from pellucid._core.data.dataset import unit_of_moments
 from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
-from pellucid._core.data.moments import GroupMoments, bring_to_means
+from pellucid._core.data.moments import GroupMoments, bring_to_means, group_moments
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
@@ -118,7 +117,7 @@ class FirstTask(Task):
     def __call__(self, batch: Batch) -> FirstSums:
         """Sums of one batch."""
         weight = batch.weights.values
-        moments = moments_of_groups(batch.columns, batch.starts, weight, self.centers)
+        moments = group_moments(batch.X, batch.labels, weight, self.centers)
         return FirstSums(batch.n_rows, int(batch.weights.units.sum()), batch.is_mixed, moments)
 
     def merge(self, first: FirstSums, second: FirstSums) -> FirstSums:
@@ -173,16 +172,12 @@ class MomentTask(Task):
 
     def __call__(self, batch: Batch) -> tuple[GroupMoments, GroupMoments]:
         """Moments by own center, about the centers, and by leaf, about the origins."""
-        from pellucid._core.batches.kernels import rows_elsewhere
-
-        leaf, rows = self.routing.leaves(batch), np.empty(batch.n_rows + 1, dtype=np.int32)
-        rows = rows[: rows_elsewhere(batch.starts, leaf, self.home, rows)]
-        return moments_of_some(
-            columns=batch.columns,
-            rows=rows,
-            weight=batch.weights.values,
-            groups=(batch.labels_of(rows), leaf[rows].astype(np.int32)),
-            origins=(self.centers, self.origins),
+        leaf, labels = self.routing.leaves(batch), batch.labels
+        rows = (leaf != self.home.take(labels)).nonzero()[0]
+        X, weight = batch.columns.take(rows, axis=1).T, batch.weights.values.take(rows)
+        return (
+            group_moments(X, labels.take(rows), weight, self.centers),
+            group_moments(X, leaf.take(rows), weight, self.origins),
         )
 
 

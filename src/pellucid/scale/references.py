@@ -10,14 +10,15 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from pellucid._core.batches.batch import RawBatch
-from pellucid._core.batches.column_loops import nearest_centers
 from pellucid._core.batches.partitions import Partitions, Task
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
+from pellucid._core.data.moments import nearest_centers
 from pellucid._utils.estimators import is_background
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain
+from pellucid._utils.threads import SERIAL
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS, NOISE
 from pellucid.scale.sources import has_gaps
 
@@ -36,8 +37,7 @@ class NearestCenter:
 
     def __call__(self, raw: RawBatch) -> np.ndarray:
         """Center of each row."""
-        columns = np.ascontiguousarray(raw.X.T)
-        return nearest_centers(columns, self.centers)
+        return nearest_centers(raw.X, self.centers, SERIAL)
 
 
 @dataclass(frozen=True)

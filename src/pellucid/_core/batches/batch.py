@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._core.batches.column_loops import costs_in_units, gathered
 from pellucid._core.data.arrays import Weights, order_by
 from pellucid._core.data.binning import Quantizer
+from pellucid._core.data.dataset import Dataset
 
 ALL, ACTIVE, PASSIVE = range(3)
 """Which rows of a leaf count: all; those in the leaf of their own center; the others."""
@@ -68,7 +68,7 @@ class PickedRows(NamedTuple):
 
     def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
         """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
-        return costs_in_units(self.columns, centers, self.weights, unit)
+        return Dataset(self.columns.T, self.weights).costs(centers, unit)[0]
 
 
 def _weights_of(weights: Weights, rows: np.ndarray) -> Weights:
@@ -122,8 +122,7 @@ class Batch:
         self.columns, self.starts, self.weights = columns, starts, weights
         self.codes, self.is_mixed = codes, is_mixed
         self.routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
-        self.margins: tuple[np.ndarray, np.ndarray] | None = None
-        self.passive: tuple[Any, dict[int, Any]] | None = None
+        self.nearest: tuple[Any, Any] = (None, None)
 
     @property
     def n_rows(self) -> int:
@@ -154,13 +153,13 @@ class Batch:
 
     def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
         """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
-        return costs_in_units(self.columns, centers, self.weights, unit)
+        return Dataset(self.columns.T, self.weights).costs(centers, unit)[0]
 
     def pick(self, rows: np.ndarray, feature: int, *, for_costs: bool) -> PickedRows:
         """Copies of some rows for the work on one column; ascending rows if not for costs."""
         columns, labels = self.columns[:0, :0], rows[:0]
         if for_costs:
-            columns = gathered(self.columns, rows)
+            columns = self.columns.take(rows, axis=1)
         else:
             labels = self.labels_of(rows)
         values = columns[feature] if for_costs else self.columns[feature].take(rows)

@@ -22,7 +22,6 @@ from pellucid._core.batches.induced_rows import (
     ExcessSums,
     InducedCostRows,
     InducedCostTask,
-    InducedStep,
     MarginTask,
     NodeCenters,
     NodeMargins,
@@ -52,8 +51,6 @@ class BatchInducedCost(BatchCriterion[None]):
         super().__init__(problem)
         self.depth_penalty = float(depth_penalty)
         self.ratio = _FIRST_RATIO
-        self._last: InducedStep | None = None
-        self._active: NodeMargins | None = None
 
     def row_sums(self, nodes: Sequence[Node[None]]) -> InducedCostRows:
         problem = self.problem
@@ -66,24 +63,10 @@ class BatchInducedCost(BatchCriterion[None]):
         return InducedCostRows(infos, problem.centers, problem.cost_unit)
 
     def searches(self, nodes: Sequence[Node[None]], routing: Any, n: int = 1) -> dict[int, Search]:
-        """Searches for the best split of nodes with several centers, after one pass.
-
-        The nodes must be those of the last call or below them.
-        """
+        """Searches for the best split of nodes with several centers, after one pass."""
         assert n == 1
-        step = InducedStep(routing, self.row_sums(nodes))
-        found = self.problem.map(MarginTask(step, self.problem.n_bins, self._last))
-        if self._active is None:
-            self._active = found.active
-        else:
-            self._active = self._active.plus(found.active, -1)
-        self._last = step
-        return {
-            node.number: self._search(
-                node, self._active.take(node.centers).plus(found.passive[node.number])
-            )
-            for node in (node.rows for node in nodes)
-        }
+        found = self.problem.map(MarginTask(routing, self.row_sums(nodes), self.problem.n_bins))
+        return {n_.rows.number: self._search(n_.rows, found[n_.rows.number]) for n_ in nodes}
 
     def _search(self, node: BatchNode, sums: NodeMargins) -> Search:
         coordinates = self.problem.centers[node.centers]
@@ -109,16 +92,15 @@ class _InducedCostSearch:
     ) -> None:
         problem = criterion.problem
         self.criterion, self.problem, self.node, self.features = criterion, problem, node, features
-        self.weight = sums.histogram[0].sum(axis=1)
-        self.base = int(sums.totals[:, 2].sum())
-        cost, weight = self.base, float(sums.totals[:, 0].sum())
+        self.weight, self.base = sums.histogram[0].sum(axis=1), sums.cost
+        weight = float(self.weight[0].sum())
         self.terms = induced_terms(
-            problem.n_features, node, cost, weight, criterion.depth_penalty, min_weight
+            problem.n_features, node, self.base, weight, criterion.depth_penalty, min_weight
         )
         codes = CenterCodes.of(problem.bins.center_code, node.centers)
         self.codes, self.position = codes
         weights, margins = sums.histogram.take(features, axis=1)
-        totals = sums.totals[:, 1].copy()
+        totals = sums.histogram[1, 0].sum(axis=1)
         self.lower = edge_sums(features, weights, margins, totals, codes, self.base)
         self.known: dict[int, tuple[ExcessRequest, ExcessSums]] = {}
         self.best = np.inf

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.batches.batch import Batch, PickedRows
-from pellucid._core.batches.column_loops import own_margins
 from pellucid._core.batches.columns import PartRequest, PartSums
 from pellucid._core.batches.partitions import ExactTask
 from pellucid._core.batches.routing import Routing, rows_by_leaf
@@ -46,90 +44,33 @@ class NodeCenters:
         return cls(centers, rank, order, gap)
 
 
-class RowMargins(NamedTuple):
-    """Margins of some rows.
+class NearestCenters(NamedTuple):
+    """The two nearest centers of each row among those of its node, the nearest first.
 
-    `nearest` is the position of the nearest center, and `margin` the cost of the second nearest
-    less that of the nearest, or a lower bound. `sums`, (n_centers, 3), are weight, margin and least
-    cost by nearest center.
+    `cost` is that of the nearest, and `margin` is what the second costs more, both in units. Rows
+    that are not known have centers of no node.
     """
 
     nearest: np.ndarray
-    weight: np.ndarray
-    margin: np.ndarray
-    sums: np.ndarray
-
-
-class CostedRows(NamedTuple):
-    """Costs of some rows of a node, (n_rows, n_centers), and margins among its centers.
-
-    `second` is the position of the second nearest center.
-    """
-
-    costs: np.ndarray
-    margins: RowMargins
     second: np.ndarray
-
-    @property
-    def nearest(self) -> np.ndarray:
-        """Position of the nearest center among those of the node."""
-        return self.margins.nearest
+    cost: np.ndarray
+    margin: np.ndarray
 
     @classmethod
-    def of(cls, rows: PickedRows, centers: np.ndarray, unit: float) -> CostedRows:
-        """Of some rows at some centers."""
+    def unknown(cls, n_rows: int, n_clusters: int) -> NearestCenters:
+        """Of rows that are not known."""
+        small = np.min_scalar_type(n_clusters)
+        centers = (np.full(n_rows, n_clusters, dtype=small) for _ in range(2))
+        return cls(*centers, *np.zeros((2, n_rows), dtype=np.int64))
+
+    @classmethod
+    def of(cls, costs: np.ndarray) -> NearestCenters:
+        """Of rows with some costs, (n_rows, n_centers): the positions of the centers."""
         from pellucid._core.batches.kernels import find_two_nearest
 
-        costs, weight = rows.costs(centers, unit), rows.weights.units
-        n_rows, n_centers = costs.shape
-        nearest, second = np.empty((2, n_rows), dtype=np.int32)
-        margin, sums = np.empty(n_rows, dtype=np.int64), np.zeros((n_centers, 3), dtype=np.int64)
-        find_two_nearest(costs, weight, nearest, second, margin, sums)
-        return cls(costs, RowMargins(nearest, weight, margin, sums), second)
-
-
-class OwnMargins(NamedTuple):
-    """Rows in the order of their own centers, with their `costs` there.
-
-    `margins` are the least cost at another center less that at the own one, or a lower bound of it;
-    -1 if the own center is not the nearest. What a row has does not depend on the other rows.
-    `second` is that other center; n_clusters if the margin is a lower bound, n_clusters + 1 if it
-    is -1.
-    """
-
-    costs: np.ndarray
-    margins: np.ndarray
-    second: np.ndarray
-
-    @classmethod
-    def of(
-        cls, batch: Batch, rows: np.ndarray | None, centers: np.ndarray, unit: float
-    ) -> OwnMargins:
-        """Of some rows of a batch, which are ascending, or of all."""
-        if rows is None:
-            columns, starts, weights = batch.columns, batch.starts, batch.weights
-        else:
-            picked = batch.pick(rows, 0, for_costs=True)
-            columns, weights = picked.columns, picked.weights
-            starts = rows.searchsorted(batch.starts.astype(rows.dtype))
-        costs, margins, second = own_margins(columns, starts, centers, weights, unit)
-        unsure = (margins < 0).nonzero()[0].astype(np.int32)
-        if len(unsure):
-            places = unsure if rows is None else rows.take(unsure)
-            of_unsure = CostedRows.of(batch.pick(places, 0, for_costs=True), centers, unit)
-            is_nearest = of_unsure.nearest == batch.labels_of(places)
-            margins[unsure] = np.where(is_nearest, of_unsure.margins.margin, -1)
-            second[unsure] = np.where(is_nearest, of_unsure.second, len(centers) + 1)
-        return cls(costs, margins, second)
-
-
-class PassiveRows(NamedTuple):
-    """Rows of a node that are not active, their two nearest centers of the node, and margins."""
-
-    rows: np.ndarray
-    nearest: np.ndarray
-    second: np.ndarray
-    margin: np.ndarray
+        found = cls(*np.empty((2, len(costs)), np.int32), *np.empty((2, len(costs)), np.int64))
+        find_two_nearest(costs, *found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -141,14 +82,6 @@ class InducedCostRows:
     cost_unit: float
     centers_of_node: None = None  # all rows count
     needs_costs: bool = True
-
-    @property
-    def homes(self) -> np.ndarray:
-        """The node of each center; -1 for centers in no open node."""
-        homes = np.full(len(self.centers), -1, dtype=np.int32)
-        for node, info in self.infos.items():
-            homes[info.centers] = node
-        return homes
 
     def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
         """All rows of the node of a request in its bins."""
@@ -162,15 +95,15 @@ class InducedCostRows:
         """The terms of some rows."""
         from pellucid._core.kernels.induced_cost import sum_excess
 
-        of_rows, info = self.costed_rows(rows, node), self.infos[node]
+        costs, info = self.costs(rows, node), self.infos[node]
         n_gaps, n_bins = len(info.centers) - 1, info.gap_of_bin.shape[1]
         change = np.empty(rows.n_rows, dtype=np.int64)
         sum_excess(
             codes=rows.codes,
             rows=np.arange(rows.n_rows, dtype=np.int32),
-            nearest_rank=info.rank[feature].take(of_rows.nearest),
+            nearest_rank=info.rank[feature].take(NearestCenters.of(costs).nearest),
             ordered=info.order[feature],
-            costs=of_rows.costs,
+            costs=costs,
             gap_of_bin=info.gap_of_bin[feature],
             by_gap=np.zeros(n_gaps, dtype=np.int64),
             by_bin=np.zeros((2, n_bins), dtype=np.int64),
@@ -178,172 +111,81 @@ class InducedCostRows:
         )
         terms = np.zeros((rows.n_rows, 3), dtype=np.int64)
         terms[:, RIGHT], terms[:, LEFT] = np.maximum(change, 0), np.maximum(-change, 0)
-        terms[:, WEIGHT] = of_rows.margins.weight
+        terms[:, WEIGHT] = rows.weights.units
         return terms
 
-    def costed_rows(self, rows: PickedRows, node: int) -> CostedRows:
-        """Costs of some rows at the centers of a node."""
-        return CostedRows.of(rows, self.centers[self.infos[node].centers], self.cost_unit)
+    def costs(self, rows: Batch | PickedRows, node: int) -> np.ndarray:
+        """Costs of some rows at the centers of a node: (n_rows, n_centers)."""
+        return rows.costs(self.centers[self.infos[node].centers], self.cost_unit)
 
-    def own_margins(self, batch: Batch) -> OwnMargins:
-        """Margins of all rows at their own centers. The batch stores them."""
-        found = OwnMargins.of(batch, None, self.centers, self.cost_unit)
-        batch.margins = found.second, found.margins
-        return found
+    def nearest_centers(self, batch: Batch, routing: Routing) -> NearestCenters:
+        """The two nearest centers of all rows of open nodes. The batch stores them.
 
-    def stored_margins(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-        """Second nearest centers and margins of all rows; see `OwnMargins`."""
-        if batch.margins is None:
-            self.own_margins(batch)
-        assert batch.margins is not None
-        return batch.margins
+        Only rows of which one of the two is no longer in their node are computed again.
+        """
+        from pellucid._core.batches.kernels import rows_to_update
 
-    def passive(self, batch: Batch, routing: Routing) -> dict[int, PassiveRows]:
-        """Rows of each node that are not active. The batch stores them."""
-        if batch.passive is None or not batch.passive[0].equals(routing):
-            self.passive_costs(batch, routing)
-        assert batch.passive is not None
-        return batch.passive[1]
-
-    def passive_costs(self, batch: Batch, routing: Routing) -> dict[int, CostedRows]:
-        """Costs of the rows of each node that are not active. The batch stores the rows."""
-        from pellucid._core.batches.kernels import passive_rows
-
-        leaf = routing.leaves(batch)
-        is_open = np.zeros(max(int(leaf.max(initial=0)), *self.infos) + 1, dtype=np.uint8)
-        is_open[list(self.infos)] = 1
+        last, found = batch.nearest
+        if last is None or not routing.continues(last):
+            found = NearestCenters.unknown(batch.n_rows, len(self.centers))
+        leaf, node_of_center = routing.leaves(batch), np.full(len(self.centers) + 1, -1)
+        is_open = np.zeros(len(routing.left), dtype=np.uint8)
+        for node, info in self.infos.items():
+            node_of_center[info.centers], is_open[node] = node, 1
         rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-        of_settled, _ = self.stored_margins(batch)
-        n = passive_rows(batch.starts, of_settled, leaf, self.homes, is_open, rows)
-        rows, small = rows[:n], np.min_scalar_type(len(self.centers))
-        stored, found = {}, {}
-        for node, places in rows_by_leaf(leaf.take(rows), list(self.infos)).items():
-            of_node = rows.take(places)
-            found[node] = self.costed_rows(batch.pick(of_node, 0, for_costs=True), node)
-            margins, centers = found[node].margins, self.infos[node].centers.astype(small)
-            nearest, second = (centers.take(x) for x in (margins.nearest, found[node].second))
-            stored[node] = PassiveRows(of_node, nearest, second, margins.margin)
-        batch.passive = routing, stored
+        n = rows_to_update(found.nearest, found.second, leaf, node_of_center, is_open, rows)
+        if n:
+            found, rows = NearestCenters(*(array.copy() for array in found)), rows[:n]
+            for node, places in rows_by_leaf(leaf.take(rows), list(self.infos)).items():
+                of_node = rows.take(places)
+                is_all = len(of_node) == batch.n_rows
+                picked = batch if is_all else batch.pick(of_node, 0, for_costs=True)
+                near = NearestCenters.of(self.costs(picked, node))
+                centers = self.infos[node].centers
+                found.nearest[of_node] = centers.take(near.nearest)
+                found.second[of_node] = centers.take(near.second)
+                found.cost[of_node], found.margin[of_node] = near.cost, near.margin
+            batch.nearest = routing, found
         return found
 
 
 class NodeMargins(NamedTuple):
-    """Sums over rows, by nearest center.
-
-    `totals`, (n_centers, 3), are weight, margin and least cost; `histogram` has weight and margin
-    by bin: (2, n_features, n_centers, n_bins).
+    """Sums over the rows of a node: their least costs, and a `histogram` of weight and margin by
+    nearest center and bin, (2, n_features, n_centers, n_bins).
     """
 
-    totals: np.ndarray
+    cost: int
     histogram: np.ndarray
-
-    @classmethod
-    def empty(cls, n_features: int, n_centers: int, n_bins: int) -> NodeMargins:
-        """Sums over no rows."""
-        totals = np.zeros((n_centers, 3), dtype=np.int64)
-        return cls(totals, np.zeros((2, n_features, n_centers, n_bins), dtype=np.int64))
-
-    def add(self, batch: Batch, rows: np.ndarray, margins: RowMargins) -> None:
-        """Add some rows."""
-        from pellucid._core.kernels.mistakes import hist_dense
-
-        nearest, weight, margin, sums = margins
-        self.totals[:] += sums
-        features = np.arange(batch.n_features)
-        for values, out in zip((weight, margin), self.histogram):
-            hist_dense(features, batch.codes, rows, nearest, values, out)
-
-    def add_own(self, batch: Batch, rows: np.ndarray, own: OwnMargins) -> None:
-        """Add settled rows, by own center."""
-        weight = batch.weights.units_of(rows)
-        ends = rows.searchsorted(batch.starts.astype(rows.dtype))
-        terms = weight, own.margins, own.costs
-        sums = np.array([[term[i:j].sum() for term in terms] for i, j in pairwise(ends)])
-        self.add(batch, rows, RowMargins(batch.labels_of(rows), weight, own.margins, sums))
-
-    def plus(self, other: NodeMargins, sign: int = 1) -> NodeMargins:
-        """Sums over the rows of both; with the sign -1, without those of the other."""
-        return NodeMargins(*(a + sign * b for a, b in zip(self, other)))
-
-    def take(self, centers: np.ndarray) -> NodeMargins:
-        """The sums of some centers."""
-        return NodeMargins(self.totals[centers], self.histogram.take(centers, axis=2))
-
-
-class InducedStep(NamedTuple):
-    """The state of a growing tree: where rows go, and the open nodes with their centers."""
-
-    routing: Routing
-    rows: InducedCostRows
-
-
-class LevelMargins(NamedTuple):
-    """Margins of the rows of a level.
-
-    Those of active rows are by own center and among all centers, so lower bounds; those of
-    `passive` rows are by node and its centers.
-    """
-
-    active: NodeMargins
-    passive: dict[int, NodeMargins]
 
 
 @dataclass(frozen=True)
 class MarginTask(ExactTask):
-    """Margins of the rows of some nodes in all columns.
+    """Margins of the rows of some nodes in all columns."""
 
-    With `last`, the step before, rows that were active then and are no longer, though their center
-    is in an open node, are summed in place of those that are active.
-    """
-
-    step: InducedStep
+    routing: Routing
+    rows: InducedCostRows
     n_bins: int
-    last: InducedStep | None = None
 
-    def over(self, batches: Iterable[Batch]) -> LevelMargins:
-        criterion = self.step.rows
-        n_features = criterion.centers.shape[1]
-        active = NodeMargins.empty(n_features, len(criterion.centers), self.n_bins)
-        passive = {
-            node: NodeMargins.empty(n_features, len(info.centers), self.n_bins)
-            for node, info in criterion.infos.items()
+    def over(self, batches: Iterable[Batch]) -> dict[int, NodeMargins]:
+        from pellucid._core.kernels.mistakes import hist_dense
+
+        (n_clusters, n_features), infos = self.rows.centers.shape, self.rows.infos
+        features, costs = np.arange(n_features), dict.fromkeys(infos, 0)
+        histograms = {
+            node: np.zeros((2, n_features, len(info.centers), self.n_bins), dtype=np.int64)
+            for node, info in infos.items()
         }
         for batch in batches:
-            self._add_active(batch, active)
-            costs = criterion.passive_costs(batch, self.step.routing)
-            for node, of_node in criterion.passive(batch, self.step.routing).items():
-                passive[node].add(batch, of_node.rows, costs[node].margins)
-        return LevelMargins(active, passive)
-
-    def _add_active(self, batch: Batch, active: NodeMargins) -> None:
-        criterion = self.step.rows
-        if self.last is not None:
-            last_leaf = self.last.routing.leaves(batch)
-            rows = self._separated_rows(batch, last_leaf, self.step.routing.leaves(batch))
-            own = OwnMargins.of(batch, rows, criterion.centers, criterion.cost_unit)
-        else:
-            leaf, own = self.step.routing.leaves(batch), criterion.own_margins(batch)
-            is_active = (criterion.homes[batch.labels] == leaf) & (own.margins >= 0)
-            rows = is_active.nonzero()[0].astype(np.int32)
-            if len(rows) < batch.n_rows:
-                own = OwnMargins(*(array.take(rows) for array in own))
-        active.add_own(batch, rows, own)
-
-    def _separated_rows(self, batch: Batch, last_leaf: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        from pellucid._core.batches.kernels import separated_rows
-
-        assert self.last is not None
-        rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-        n = separated_rows(
-            starts=batch.starts,
-            second=self.step.rows.stored_margins(batch)[0],
-            last_leaf=last_leaf,
-            leaf=leaf,
-            last_leaf_of_center=self.last.rows.homes,
-            leaf_of_center=self.step.rows.homes,
-            rows=rows,
-        )
-        return rows[:n]
+            found = self.rows.nearest_centers(batch, self.routing)
+            for node, rows in self.routing.members(batch).groups(list(infos)).items():
+                place = np.empty(n_clusters, dtype=np.int32)
+                place[infos[node].centers] = np.arange(len(infos[node].centers))
+                group = place.take(found.nearest.take(rows))
+                terms = batch.weights.units_of(rows), found.margin.take(rows)
+                for values, out in zip(terms, histograms[node]):
+                    hist_dense(features, batch.codes, rows, group, values, out)
+                costs[node] += int(found.cost.take(rows).sum())
+        return {node: NodeMargins(costs[node], histograms[node]) for node in infos}
 
 
 class ExcessRequest(NamedTuple):
@@ -404,13 +246,14 @@ class InducedCostTask(ExactTask):
 
     def _pick(self, batch: Batch, found: list[Any]) -> list[PickedRows]:
         """Rows whose costs are needed, by request; the excess of the others is added."""
-        criterion, members = self.criterion, self.routing.members(batch)
-        picked = []
+        criterion, members, picked = self.criterion, self.routing.members(batch), []
+        rows_of_node = members.groups([request.node for request in self.requests])
+        near = criterion.nearest_centers(batch, self.routing)
         for request, sums in zip(self.requests, found):
             if isinstance(request, PartRequest):
                 rows = criterion.select(batch, request, members)
             else:
-                rows = self._add_margins(batch, request, members.leaf, sums)
+                rows = self._add_margins(batch, request, rows_of_node[request.node], near, sums)
             picked.append(batch.pick(rows, request.feature, for_costs=True))
         return picked
 
@@ -422,56 +265,41 @@ class InducedCostTask(ExactTask):
             self._add_excess(request, rows, found[place])
 
     def _add_margins(
-        self, batch: Batch, request: ExcessRequest, leaf: np.ndarray, found: ExcessSums
+        self,
+        batch: Batch,
+        request: ExcessRequest,
+        rows: np.ndarray,
+        near: NearestCenters,
+        found: ExcessSums,
     ) -> np.ndarray:
-        """Add the excess of rows where it is the margin; returns the other separated rows.
-
-        Separated are rows between their nearest center and an edge of the ranges.
+        """Add the excess of rows of the node where it is the margin; returns the other separated
+        rows: those between their nearest center and an edge of the ranges.
         """
-        from pellucid._core.batches.kernels import add_active_excess, add_passive_excess
+        from pellucid._core.batches.kernels import add_margins
 
         node, feature, ranges = request
-        criterion, codes = self.criterion, batch.codes[feature]
-        info, gaps = criterion.infos[node], (ranges[:, 0] <= ranges[:, 1]).nonzero()[0]
+        info, gaps = self.criterion.infos[node], (ranges[:, 0] <= ranges[:, 1]).nonzero()[0]
         (first, last), bins = ranges[gaps].T, np.arange(info.gap_of_bin.shape[1])
-        rank = np.full(len(criterion.centers) + 2, -1)
-        rank[info.centers] = info.rank[feature]
-        is_right = rank[:-2, None] > gaps  # (n_clusters, len(gaps))
+        is_right = np.arange(len(info.centers))[:, None] > gaps  # (n_centers, len(gaps))
         below = np.where(is_right, last, -1).max(axis=1, initial=-1)
         above = np.where(is_right, len(bins), first).min(axis=1, initial=len(bins))
         is_wanted = (bins <= below[:, None]) | (bins > above[:, None])
-        rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-        n = add_active_excess(
-            starts=batch.starts,
-            margins=criterion.stored_margins(batch),
-            leaf=leaf,
-            node=node,
-            rank_of_center=rank,
-            codes=codes,
-            is_wanted=is_wanted.astype(np.uint8),
-            gaps=gaps,
-            ranges=ranges,
-            by_gap=found.by_gap,
-            by_bin=found.by_bin,
-            rows=rows,
-        )
-        passive = criterion.passive(batch, self.routing)[node]
-        wanted = is_wanted[passive.nearest, codes.take(passive.rows)].nonzero()[0]
-        others, nearest, second, margin = (array.take(wanted) for array in passive)
-        ranks = rank.take(nearest), rank.take(second)
-        n_others = add_passive_excess(others, codes, ranks, margin, gaps, ranges, *found)
-        return np.concatenate([rows[:n], others[:n_others]])
+        rank = np.zeros(len(self.criterion.centers), dtype=np.intp)
+        rank[info.centers] = info.rank[feature]
+        rows, codes = rows.copy(), batch.codes[feature]
+        n = add_margins(rows, tuple(near), rank, codes, is_wanted, gaps, ranges, *found)
+        return rows[:n]
 
     def _add_excess(self, request: ExcessRequest, rows: PickedRows, found: ExcessSums) -> None:
         from pellucid._core.batches.kernels import sum_excess_in_ranges
 
         node, feature, ranges = request
-        of_rows, info = self.criterion.costed_rows(rows, node), self.criterion.infos[node]
+        costs, info = self.criterion.costs(rows, node), self.criterion.infos[node]
         sum_excess_in_ranges(
             codes=rows.codes,
-            nearest_rank=info.rank[feature].take(of_rows.nearest),
+            nearest_rank=info.rank[feature].take(NearestCenters.of(costs).nearest),
             order=info.order[feature],
-            costs=of_rows.costs,
+            costs=costs,
             gaps=(ranges[:, 0] <= ranges[:, 1]).nonzero()[0],
             ranges=ranges,
             by_gap=found.by_gap,

@@ -114,7 +114,6 @@ class MistakeHistogramTask(ExactTask):
             rows = np.empty(batch.n_rows + 1, dtype=np.int32)
             n_rows = separated_rows(
                 starts=batch.starts,
-                second=np.zeros(batch.n_rows, dtype=np.uint8),
                 last_leaf=last_leaf,
                 leaf=leaf,
                 last_leaf_of_center=self.last.rows.leaf_of_center,

@@ -67,10 +67,6 @@ class Routing:
             batch.routed = self, leaf
         return leaf
 
-    def equals(self, other: Routing) -> bool:
-        """Whether both have the same splits."""
-        return self is other or (len(self.left) == len(other.left) and self.continues(other))
-
     def continues(self, last: Routing) -> bool:
         """Whether all splits of another routing are among those of this one."""
         n, was_split = len(last.left), last.left >= 0

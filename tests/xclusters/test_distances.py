@@ -345,7 +345,7 @@ def test_type_errors(X, metric, message):
 
 
 def test_incompatible_rows():
-    with pytest.raises(ValueError, match="Y has 1 categorical columns, but the other rows have 2"):
+    with pytest.raises(ValueError, match="Y has 1 column, but the other rows have 2"):
         between([["a", "b"]], [["a"]], "jaccard")
     with pytest.raises(ValueError, match="Y has 3 columns, but the other rows have 1"):
         between([[1.0]], [[1.0, 2.0, 3.0]], "gower")

@@ -130,14 +130,12 @@ class PairSearch:
     @property
     def lower(self) -> float:
         """Lower bound over all pairs; over all pairs without penalty, if there is one."""
-        return min(
-            [self.best[0]]
-            + [
-                queued.lower
-                for queued in (*self._queue, *self._unsplit)
-                if not (queued.penalty and self._has_feasible)
-            ]
-        )
+        lower = [
+            queued.lower
+            for queued in (*self._queue, *self._unsplit)
+            if not (queued.penalty and self._has_feasible)
+        ]
+        return min(self.best[0], *lower)
 
     def _process(self, queued: _QueuedBlock) -> None:
         """Prune, reduce or split a block."""

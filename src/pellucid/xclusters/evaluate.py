@@ -115,9 +115,7 @@ class Evaluator:
 
     def normalized_parts(self, k: int, alpha: float) -> tuple[float, float]:
         """Normalized (D, N) of a pair."""
-        return self._normalize(self.evaluate(k, alpha))
-
-    def _normalize(self, evaluation: Evaluation) -> tuple[float, float]:
+        evaluation = self.evaluate(k, alpha)
         return evaluation.distortion / self.scale_d, evaluation.n_nodes / self.scale_n
 
     def objective(self, k: int, alpha: float) -> float:
@@ -172,7 +170,7 @@ class Evaluator:
         fields = [("k", "i8"), ("alpha", "f8"), ("distortion", "f8"), ("n_nodes", "i8")]
         parts = ("normalised_distortion", "normalised_nodes", "objective", "accuracy")
         rows = [
-            (*found[:4], *self._normalize(found), self.objective(*pair), found.accuracy)
+            (*found[:4], *self.normalized_parts(*pair), self.objective(*pair), found.accuracy)
             for pair, found in self.evaluations.items()
         ]
         return np.array(rows, dtype=fields + [(name, "f8") for name in parts])
@@ -210,7 +208,8 @@ class KMedoidsStarts:
     weight: np.ndarray | None
     init: str
     n_jobs: int | None = None
-    _end_medoids: dict[tuple[int, float], np.ndarray] = field(default_factory=dict)
+    _built: dict[tuple[int, float], np.ndarray] = field(default_factory=dict)
+    """Medoids at α = 0 and α = 1, started from BUILD."""
     _medoids: dict[tuple[int, float], np.ndarray] = field(default_factory=dict)
 
     def __call__(self, k: int, alpha: float) -> np.ndarray:
@@ -218,32 +217,22 @@ class KMedoidsStarts:
         k = min(k, len(self.mixture.accuracy))
         starts: list[Any] = ["build"]
         if self.init == "ends":
-            starts += [self._medoids_at_end(k, end) for end in (0.0, 1.0)]
-        distances = self.mixture.at(alpha)
-        if self.init == "neighbour" and self._medoids:
+            for end in (0.0, 1.0):
+                if (k, end) not in self._built:
+                    self._built[k, end] = self._cluster(k, end, "build").indices
+                starts.append(self._built[k, end])
+        elif self.init == "neighbour" and self._medoids:
             # k first, because it changes a clustering more than α does.
             nearest = min(
                 self._medoids, key=lambda pair: (abs(pair[0] - k), abs(pair[1] - alpha), pair)
             )
             starts.append(self._medoids[nearest])
-        results = [self._cluster(distances, k, start) for start in starts]
+        results = [self._cluster(k, alpha, start) for start in starts]
         best = min(results, key=lambda result: result.loss)
         self._medoids[k, alpha] = best.indices
         return best.labels
 
-    def _medoids_at_end(self, k: int, alpha: float) -> np.ndarray:
-        if (k, alpha) not in self._end_medoids:
-            result = self._cluster(self.mixture.at(alpha), k, "build")
-            self._end_medoids[k, alpha] = result.indices
-        return self._end_medoids[k, alpha]
-
-    def _cluster(self, distances: np.ndarray, k: int, start: Any) -> Medoids:
+    def _cluster(self, k: int, alpha: float, start: Any) -> Medoids:
         # Both matrices were checked before they were mixed.
-        return k_medoids(
-            distances,
-            k,
-            weights=self.weight,
-            init=start,
-            n_jobs=self.n_jobs,
-            check_input=False,
-        )
+        options: dict[str, Any] = {"weights": self.weight, "n_jobs": self.n_jobs}
+        return k_medoids(self.mixture.at(alpha), k, init=start, check_input=False, **options)

@@ -184,11 +184,6 @@ class MedoidSearch:
     which rows are tried; ties go to the first row.
     """
 
-    D: np.ndarray
-    weight: np.ndarray
-    pool: ThreadPool
-    medoids: np.ndarray
-
     def __init__(
         self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool, order: np.ndarray | None = None
     ) -> None:
@@ -199,12 +194,9 @@ class MedoidSearch:
         self._rank = np.argsort(order)
         self._largest = float(D.max())
         self._scale, self._multiplier = _units(self._largest, weight)
-        self._nearest, self._second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+        self._nearest, self._second = np.empty((2, n), dtype=np.int32)
         # Without medoids, each row has the cost of the largest distance.
-        self._nearest_distance, self._second_distance = (
-            np.full(n, self._largest),
-            np.full(n, self._largest),
-        )
+        self._nearest_distance, self._second_distance = np.full((2, n), self._largest)
         self.medoids = np.empty(0, dtype=np.int64)
         self._update_costs()
 

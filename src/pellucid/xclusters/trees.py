@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +30,7 @@ class ClusterTree(NamedTuple):
     """Value of the chosen measure."""
 
 
+@dataclass(eq=False)
 class TreeGrower:
     """Grows trees for different clusterings of the same rows.
 
@@ -41,30 +45,27 @@ class TreeGrower:
 
     X: np.ndarray
     weight: np.ndarray
-    tree: Any
-    measure_weight: np.ndarray
-    min_accuracy: float
-    measure: str
+    _: KW_ONLY
+    tree: Any = None
+    min_accuracy: float = 1.0
+    measure: str = "f1"
+    measure_weight: Any = None
+    random_state: int = 0
 
-    def __init__(
-        self,
-        X: np.ndarray,
-        weight: np.ndarray,
-        *,
-        tree: Any = None,
-        min_accuracy: float = 1.0,
-        measure: str = "f1",
-        measure_weight: np.ndarray | None = None,
-        random_state: int = 0,
-    ) -> None:
-        if tree is not None:
-            check_tree(tree)
-        self.X, self.weight, self.tree = X, weight, tree
-        self.measure_weight = weight if measure_weight is None else measure_weight
-        self.min_accuracy, self.measure = min_accuracy, measure
-        self.random_state = random_state
-        # scikit-learn converts to float32, in which close values may coincide; ranks do not.
-        self._ranks: Any = None if tree is not None else _ranks(X)
+    def __post_init__(self) -> None:
+        if self.tree is not None:
+            check_tree(self.tree)
+        if self.measure_weight is None:
+            self.measure_weight = self.weight
+
+    @cached_property
+    def _ranks(self) -> np.ndarray:
+        """Dense ranks of the values of each column.
+
+        scikit-learn converts to float32, in which close values may coincide; ranks do not.
+        """
+        ranks = [np.unique(column, return_inverse=True)[1] for column in self.X.T]
+        return np.column_stack(ranks).astype(np.float32)
 
     def grow(self, labels: np.ndarray) -> ClusterTree:
         """Grow the tree of a clustering, given as labels 0, 1, ... of the rows."""
@@ -83,7 +84,7 @@ class TreeGrower:
             tree, accuracy = self.grow(labels)
             return tree.node_count, accuracy
         growth = self._grow_classifier(labels)
-        return growth.node_count(), self._measure(labels, growth.predicted)
+        return growth.n_nodes, self._measure(labels, growth.predicted)
 
     def _is_package_estimator(self) -> bool:
         return hasattr(self.tree, "get_params") and "reference" in self.tree.get_params()
@@ -107,8 +108,7 @@ class TreeGrower:
         classifier.fit(self._ranks, labels, sample_weight=self.weight)
         growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
         measure = MEASURES[self.measure]
-        rows, values = np.arange(len(labels)), _values_of(self._ranks)
-        for split in splits_in_growth_order(classifier.tree_, rows, values):
+        for split in _splits(classifier, self._ranks):
             # An exact tree is grown completely, because tiny weights may round to no error.
             is_accurate = measure(growth.confusion) >= self.min_accuracy - ROUNDING
             if self.min_accuracy < 1 and is_accurate and growth.has_all_clusters():
@@ -121,8 +121,7 @@ class TreeGrower:
         if not has_splits(classifier):
             return _OpaqueTree.of(classifier, self.X, labels)
         growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
-        rows, values = np.arange(len(labels)), _values_of(self.X)
-        for split in splits_in_growth_order(classifier.tree_, rows, values):
+        for split in _splits(classifier, self.X):
             growth.add(split)
         return growth
 
@@ -181,10 +180,6 @@ class _OpaqueTree(NamedTuple):
             )
         return cls(predicted.astype(labels.dtype), n_nodes)
 
-    def node_count(self) -> int:
-        """Number of nodes that the tree states."""
-        return self.n_nodes
-
 
 class _ClassifierGrowth:
     """State of a growing classification tree: its splits, and what its nodes predict.
@@ -231,7 +226,8 @@ class _ClassifierGrowth:
                 useful.append(split)
         return useful[::-1]
 
-    def node_count(self) -> int:
+    @property
+    def n_nodes(self) -> int:
         """Number of nodes of the useful splits and their leaves."""
         return 2 * len(self.useful_splits()) + 1
 
@@ -244,10 +240,8 @@ def _values_of(X: np.ndarray) -> ColumnValues:
     return lambda feature, rows: X[rows, feature]
 
 
-def _ranks(X: np.ndarray) -> np.ndarray:
-    """Dense ranks of the values in each column, as float32."""
-    ranks = [np.unique(column, return_inverse=True)[1] for column in X.T]
-    return np.column_stack(ranks).astype(np.float32)
+def _splits(classifier: Any, X: np.ndarray) -> Iterator[SklearnSplit]:
+    return splits_in_growth_order(classifier.tree_, np.arange(len(X)), _values_of(X))
 
 
 def confusion(labels: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid._utils.texts import count
 from pellucid.xclusters.rows import read_numbers, read_objects, read_series
 
 Tile = tuple[int, int, int, int]
@@ -33,6 +34,15 @@ class Distance(ABC):
 
     name: str
     releases_gil = True
+    _width: int | None = None
+
+    def _check_width(self, width: int, name: str) -> None:
+        """Raise an error if rows have more or fewer columns than those that were read first."""
+        if self._width not in (None, width):
+            raise ValueError(
+                f"{name} has {count(width, 'column')}, but the other rows have {self._width}"
+            )
+        self._width = width
 
     @abstractmethod
     def read(self, X: Any, name: str) -> Any:
@@ -73,15 +83,10 @@ class NumericDistance(Distance):
 
     def __init__(self, name: str, scipy_name: str | None = None) -> None:
         self.name, self.scipy_name = name, scipy_name or name
-        self._width: int | None = None
 
     def read(self, X: Any, name: str) -> NumericRows:
         matrix = read_numbers(X, name, self.name)
-        if self._width not in (None, matrix.shape[1]):
-            raise ValueError(
-                f"{name} has {matrix.shape[1]} columns, but the other rows have {self._width}"
-            )
-        self._width = matrix.shape[1]
+        self._check_width(matrix.shape[1], name)
         return NumericRows(matrix)
 
     def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:

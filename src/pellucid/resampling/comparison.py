@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from pellucid._utils.estimators import FrameKind
 from pellucid._utils.sklearn_compat import take_rows
 from pellucid.explanation.region_list import RegionList
 from pellucid.export.frame import make_frame
+from pellucid.resampling.result import aligned
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.frames import as_table
@@ -88,9 +89,9 @@ class ExplanationComparison:
         data frame or dict of str to ndarray
             One column per attribute of :class:`ComparedExplanation`.
         """
-        rows = [asdict(each) for each in self]
         names = [field.name for field in fields(ComparedExplanation)]
-        return make_frame({name: np.array([row[name] for row in rows]) for name in names}, kind)
+        table = {name: np.array([getattr(each, name) for each in self]) for name in names}
+        return make_frame(table, kind)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw coverage against precision, of training rows and of rows that were held out.
@@ -110,27 +111,15 @@ class ExplanationComparison:
         return plot_explanations(self, ax=ax)
 
     def __str__(self) -> str:
-        measures = ("coverage", "precision", "coverage*", "precision*")
-        lines: list[tuple[str, ...]] = [("", *measures, "rules", "conditions", "seconds")]
+        shares = ("coverage", "precision", "held_out_coverage", "held_out_precision")
+        heads = ("", *shares[:2], "coverage*", "precision*", "rules", "conditions", "seconds")
+        lines: list[tuple[str, ...]] = [heads]
         for each in self:
-            shares = (
-                each.coverage,
-                each.precision,
-                each.held_out_coverage,
-                each.held_out_precision,
-            )
-            texts = ["–" if np.isnan(share) else f"{100 * share:.1f}%" for share in shares]
+            values = [getattr(each, name) for name in shares]
+            texts = ["–" if np.isnan(share) else f"{100 * share:.1f}%" for share in values]
             size = (str(each.n_rules), f"{each.conditions:.1f}", f"{each.seconds:.2f}")
             lines.append((each.name, *texts, *size))
-        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-        rows = (
-            "  ".join(
-                text.ljust(width) if i == 0 else text.rjust(width)
-                for i, (text, width) in enumerate(zip(line, widths))
-            ).rstrip()
-            for line in lines
-        )
-        return "\n".join((*rows, "* of held-out rows"))
+        return f"{aligned(lines)}\n* of held-out rows"
 
     __repr__ = __str__
 
@@ -241,23 +230,14 @@ def _measure(
     start = time.perf_counter()
     fitted = _fit(model, X, labels, is_noise)
     seconds = time.perf_counter() - start
-    trained = np.flatnonzero(~tested)
+    trained, held = np.flatnonzero(~tested), np.flatnonzero(tested)
     again = _fit(model, take_rows(X, trained), labels[trained], is_noise[trained])
-    held = np.flatnonzero(tested)
     coverage, precision, clusters = _shares(fitted, X, labels, is_noise)
-    held_out = _shares(again, take_rows(X, held), labels[held], is_noise[held])
+    held_out = _shares(again, take_rows(X, held), labels[held], is_noise[held])[:2]
     sizes = _sizes(fitted)
-    return ComparedExplanation(
-        name=name,
-        coverage=coverage,
-        precision=precision,
-        held_out_coverage=held_out[0],
-        held_out_precision=held_out[1],
-        n_rules=len(sizes),
-        conditions=float(np.mean(sizes)) if sizes else float("nan"),
-        clusters=clusters,
-        seconds=seconds,
-    )
+    conditions = float(np.mean(sizes)) if sizes else float("nan")
+    shares = (coverage, precision, *held_out)
+    return ComparedExplanation(name, *shares, len(sizes), conditions, clusters, seconds)
 
 
 def _fit(model: Any, X: Any, labels: np.ndarray, is_noise: np.ndarray) -> Any:

@@ -165,9 +165,10 @@ class Stability:
             return make_frame({"stability": self.rows}, kind)
         if table not in types:
             raise ValueError(f"table is {table!r}; it can be {', '.join([*types, 'rows'])}")
-        entries, names = getattr(self, table), types[table]._fields
-        columns = zip(*entries) if entries else ((),) * len(names)
-        values = {name: np.array(column) for name, column in zip(names, columns)}
+        values = {
+            name: np.array([getattr(entry, name) for entry in getattr(self, table)])
+            for name in types[table]._fields
+        }
         for name in {"lowest", "highest"} & set(values):
             values[name] = values[name].astype(np.float64)
         return make_frame(values, kind)
@@ -215,7 +216,7 @@ class Stability:
         return [table for table in (questions, columns, clusters) if len(table) > 1]
 
     def __str__(self) -> str:
-        return "\n\n".join(["\n".join(self.sentences()), *map(_aligned, self._tables())])
+        return "\n\n".join(["\n".join(self.sentences()), *map(aligned, self._tables())])
 
     def _repr_html_(self) -> str:
         text = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences())
@@ -234,7 +235,8 @@ def _range(lowest: float | None, highest: float | None) -> str:
     return " to ".join(ends)
 
 
-def _aligned(table: Sequence[Sequence[str]]) -> str:
+def aligned(table: Sequence[Sequence[str]]) -> str:
+    """A table as text; all columns but the first are aligned right."""
     widths = [max(map(len, column)) for column in zip(*table)]
     lines = [
         [row[0].ljust(widths[0]), *(text.rjust(n) for text, n in zip(row[1:], widths[1:]))]

@@ -23,11 +23,6 @@ class Progress:
     printed on standard error.
     """
 
-    task: str
-    total: int
-    verbose: int | bool
-    done: int
-
     def __init__(self, task: str, total: int, verbose: int | bool) -> None:
         self.task, self.total, self.verbose = task, total, verbose
         self.done = 0
@@ -89,8 +84,6 @@ class Interrupt:
     An exception raised in the middle of compiled code could leave data in an inconsistent state.
     Outside the main thread, or if another handler is installed, nothing changes.
     """
-
-    requested: bool
 
     def __init__(self) -> None:
         self.requested = False

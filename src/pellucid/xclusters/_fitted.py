@@ -19,7 +19,6 @@ from pellucid.explanation.rules import (
     leaf_rules,
 )
 from pellucid.tables.columns import Columns, dates_as_days
-from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 from pellucid.tree.measures import feature_importances
 from pellucid.xclusters.distances.pairwise import between
@@ -31,23 +30,6 @@ from pellucid.xclusters.trees import relabel_clusters
 
 class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
     """Base class of :class:`~pellucid.XClusters` without parameters and `fit`."""
-
-    n_leaves_: int
-    feature_importances_: np.ndarray
-    tree_columns_: list[str | Indicator]
-    cluster_names_: np.ndarray
-    medoid_indices_: np.ndarray
-    best_k_: int
-    best_alpha_: float
-    distortion_: float
-    n_nodes_: int
-    objective_: float
-    accuracy_: float
-    evaluations_: np.ndarray
-    bounds_: np.ndarray
-    lower_bound_: float
-    converged_: bool
-    rules_: RuleList
 
     def _store(
         self,

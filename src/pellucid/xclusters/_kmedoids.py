@@ -117,11 +117,6 @@ class KMedoids(ClusterMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-    medoid_indices_: np.ndarray
-    labels_: np.ndarray
-    inertia_: float
-    n_iter_: int
-    cluster_centers_: Any
 
     def __init__(
         self,

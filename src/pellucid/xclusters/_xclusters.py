@@ -294,9 +294,6 @@ class XClusters(ExplainedClusters):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    accuracy_features_: list[str]
-    explanation_features_: list[str]
-    explained_share_: float
     formats_: dict[str, ColumnFormat]
     encoding_: Encoding
 

@@ -274,10 +274,7 @@ def accuracy_numbers(columns: Columns) -> np.ndarray:
 
 def as_objects(columns: Columns) -> np.ndarray:
     """Columns of any type as an object array."""
-    array = np.empty((len(columns), len(columns.values)), dtype=object)
-    for i, column in enumerate(columns.values):
-        array[:, i] = column
-    return array
+    return np.column_stack([column.astype(object) for column in columns.values])
 
 
 def take_rows(data: Any, rows: np.ndarray) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,14 +16,21 @@ from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import option
 from pellucid._utils.progress import Interrupt, Progress
 from pellucid.xclusters.branch_and_bound import BlockRecord, PairSearch
-from pellucid.xclusters.estimators import cluster_with, clusterer_input
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts, Mixture
-from pellucid.xclusters.trees import ROUNDING, TreeGrower, reachable_accuracy
+from pellucid.xclusters.trees import (
+    ROUNDING,
+    TreeGrower,
+    check_instance,
+    name_of,
+    reachable_accuracy,
+)
 
 Objective = Callable[[int, float], float]
 Stop = Callable[[], bool]
 
 _ALTERNATIVE = "branch-and-bound"
+
+_CLUSTERERS = "AgglomerativeClustering(metric='precomputed', linkage='average')"
 
 N_RANDOM = 10
 """Random pairs at the start of Bayesian optimization."""
@@ -367,3 +375,78 @@ def _make_clusterer(model: Any, mixture: Mixture, weight: np.ndarray) -> Cluster
         return cluster_with(model.clusterer, matrix, min(k, len(weight)), weight)
 
     return cluster
+
+
+def clusterer_input(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """Function that converts distances to the input of a clusterer, after checking it.
+
+    A clusterer must expect distances or affinities. Others would use the distances to all rows as
+    features.
+    """
+    check_instance(estimator, "clusterer")
+    name = name_of(estimator)
+    if hasattr(estimator, "steps"):
+        raise TypeError(
+            f"clusterer is a pipeline, but the search has distances, not features; use for example "
+            f"{_CLUSTERERS}"
+        )
+    has_params = hasattr(estimator, "get_params")
+    parameters = estimator.get_params() if has_params else vars(estimator)
+    if "n_clusters" not in parameters:
+        raise ValueError(
+            f"clusterer={name} has no parameter n_clusters, which the search needs; use for "
+            f"example {_CLUSTERERS}"
+        )
+    option = next((p for p in ("metric", "affinity", "kernel") if p in parameters), None)
+    if option is None:
+        if type(estimator).__module__.startswith(("sklearn.", "pellucid.")):
+            raise ValueError(
+                f"clusterer={name} clusters features, but the search has distances only; use "
+                f"for example {_CLUSTERERS}"
+            )
+        return np.copy
+    kind, is_ward = parameters[option], parameters.get("linkage") == "ward"
+    if kind not in ("precomputed", "precomputed_nearest_neighbors"):
+        linkage = " and linkage='average'" if is_ward else ""
+        raise ValueError(
+            f"clusterer={name} would use the distances as features, because {option} is "
+            f"{kind!r}; set {option}='precomputed'{linkage}"
+        )
+    if is_ward:
+        raise ValueError(
+            f"clusterer={name} needs features, because linkage is 'ward', but the search has "
+            "distances only; set linkage='average'"
+        )
+    # A copy, because the matrix is overwritten for the next α.
+    is_affinity = option != "metric" and kind == "precomputed"
+    return as_affinities if is_affinity else np.copy
+
+
+def cluster_with(estimator: Any, matrix: np.ndarray, k: int, weight: np.ndarray) -> np.ndarray:
+    """Labels of k clusters, by a copy of a clusterer that `clusterer_input` has checked."""
+    from sklearn.base import clone
+
+    model = clone(estimator, safe=False)
+    if hasattr(model, "set_params"):
+        model.set_params(n_clusters=k)
+    else:
+        model.n_clusters = k
+    takes_weight = "sample_weight" in inspect.signature(model.fit).parameters
+    weights = {"sample_weight": weight} if takes_weight else {}
+    if hasattr(model, "fit_predict") and not weights:
+        return np.asarray(model.fit_predict(matrix))
+    return np.asarray(model.fit(matrix, **weights).labels_)
+
+
+def as_affinities(distances: np.ndarray) -> np.ndarray:
+    """Affinities exp(-d / s), where s is the standard deviation of the distances d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.xclusters.search import as_affinities
+    >>> as_affinities(np.array([[0.0, 2.0], [2.0, 0.0]])).round(3)
+    array([[1.   , 0.135],
+           [0.135, 1.   ]])
+    """
+    return np.exp(-distances / (distances.std() or 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -16,10 +17,20 @@ from pellucid.tree.from_sklearn import (
     build_from_splits,
     splits_in_growth_order,
 )
-from pellucid.xclusters.estimators import check_tree, fit_tree, has_splits, node_count
 
 ROUNDING = 1e-12
 """Tolerance for the rounding errors of a measure that is updated split by split."""
+
+
+_TREES = (
+    "an estimator of this package, such as pellucid.ExKMC(), or a "
+    "sklearn.tree.DecisionTreeClassifier"
+)
+_PARTS = ("node_count", "children_left", "children_right", "feature", "threshold")
+"""Attributes of a tree whose splits can be read."""
+
+_MAX_COPIES = 10_000_000
+"""Largest number of rows that a tree without sample weights is fitted on."""
 
 
 class ClusterTree(NamedTuple):
@@ -284,3 +295,73 @@ def reachable_accuracy(X: np.ndarray, labels: np.ndarray, weight: np.ndarray) ->
     group, n = group.ravel(), int(labels.max()) + 1
     totals = np.bincount(group * n + labels, weights=weight, minlength=n * (int(group.max()) + 1))
     return float(totals.reshape(-1, n).max(axis=1).sum() / weight.sum())
+
+
+def check_tree(tree: Any) -> None:
+    """Raise an error if `tree` is a class, a pipeline, or not an estimator."""
+    check_instance(tree, "tree")
+    if hasattr(tree, "steps"):
+        last = type(tree.steps[-1][1]).__name__
+        raise TypeError(
+            f"tree is a pipeline; pass its last step, {last}, alone: it is fitted on the encoded "
+            "explanation features"
+        )
+    if not hasattr(tree, "predict"):
+        raise TypeError(f"tree={name_of(tree)} has no method predict; use {_TREES}")
+
+
+def fit_tree(tree: Any, X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> Any:
+    """Fit a copy of a tree; one without sample weights on as many copies of each row."""
+    from sklearn.base import clone
+
+    model = clone(tree, safe=False)
+    if _takes_sample_weight(tree):
+        return model.fit(X, labels, sample_weight=weight)
+    if np.ptp(weight) == 0:
+        return model.fit(X, labels)
+    if (weight != np.floor(weight)).any() or weight.sum() > _MAX_COPIES:
+        raise TypeError(
+            f"the fit of tree={name_of(tree)} has no sample_weight; such a tree needs integer "
+            f"weights that sum to at most {_MAX_COPIES:,}, or no weights"
+        )
+    copies = np.repeat(np.arange(len(X)), weight.astype(np.int64))
+    return model.fit(X[copies], labels[copies])
+
+
+def has_splits(model: Any) -> bool:
+    """Whether the splits of a fitted tree can be read, as those of scikit-learn."""
+    found = getattr(model, "tree_", None)
+    return all(hasattr(found, part) for part in _PARTS)
+
+
+def node_count(model: Any) -> int:
+    """Number of nodes of a fitted tree that does not show its splits."""
+    for owner in (getattr(model, "tree_", None), model):
+        for name in ("node_count", "node_count_"):
+            if hasattr(owner, name):
+                return int(getattr(owner, name))
+    if hasattr(model, "get_n_leaves"):
+        return 2 * int(model.get_n_leaves()) - 1
+    raise TypeError(
+        f"tree={name_of(model)} does not fit a tree with a node count (tree_.node_count, "
+        f"node_count_ or get_n_leaves()); use {_TREES}"
+    )
+
+
+def check_instance(estimator: Any, name: str) -> None:
+    if inspect.isclass(estimator):
+        raise TypeError(
+            f"{name} is the class {estimator.__name__}; pass an instance: "
+            f"{name}={estimator.__name__}()"
+        )
+
+
+def name_of(estimator: Any) -> str:
+    """How an estimator is named in a message; without its address in memory."""
+    text = repr(estimator)
+    return f"{type(estimator).__name__}()" if " object at 0x" in text else text
+
+
+def _takes_sample_weight(estimator: Any) -> bool:
+    parameters = inspect.signature(estimator.fit).parameters.values()
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)

@@ -78,9 +78,6 @@ class NumericDistance(Distance):
     0, and the matrix is symmetric.
     """
 
-    name: str
-    scipy_name: str
-
     def __init__(self, name: str, scipy_name: str | None = None) -> None:
         self.name, self.scipy_name = name, scipy_name or name
 
@@ -190,8 +187,6 @@ class ScipyDistance(NumericDistance):
 
 class CallableDistance(Distance):
     """A distance given by a function of two rows."""
-
-    name: str
 
     releases_gil = False
 

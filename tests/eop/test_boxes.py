@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support.extended import examples
-from pellucid.eop.box_finder import BoxFinder, round_box
 from pellucid.eop.box_kernels import best_grid_box, bin_ranks, improve_box
 from pellucid.eop.problem import ProjectionView
+from pellucid.eop.shape_finders import BoxFinder, round_box
 from pellucid.regions.shapes import Boxes
 
 cells = st.lists(

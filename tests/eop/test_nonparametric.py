@@ -6,8 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support.extended import examples
-from pellucid.eop.neighbor_finder import TINY, NeighborFinder, NeighborRegion, lowest_threshold
-from pellucid.eop.neighbors import KNNClassifier
+from pellucid.eop.neighbor_finder import (
+    TINY,
+    KNNClassifier,
+    NeighborFinder,
+    NeighborRegion,
+    lowest_threshold,
+)
 from pellucid.eop.problem import ProjectionView
 
 

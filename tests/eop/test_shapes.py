@@ -6,8 +6,8 @@ from scipy.spatial.distance import cdist
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid.eop import Regions, ShapeFinder
-from pellucid.eop.ellipse_finder import EllipseFinder, PolyhedronFinder, best_radius
 from pellucid.eop.problem import ProjectionView
+from pellucid.eop.shape_finders import EllipseFinder, PolyhedronFinder, best_radius
 from pellucid.regions.shapes import Ellipses
 
 

@@ -23,15 +23,19 @@ from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, val
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.eop._stages import StagesMixin
 from pellucid.eop.base_classifiers import BASES, make_base
-from pellucid.eop.box_finder import BoxFinder
-from pellucid.eop.ellipse_finder import EllipseFinder, PolyhedronFinder
-from pellucid.eop.explanations import LevelRule, explain_rows, level_rules
+from pellucid.eop.explanations import (
+    LevelRule,
+    UncoveredRows,
+    closest_level,
+    explain_rows,
+    level_rules,
+)
 from pellucid.eop.finders import Calibration, Finder
 from pellucid.eop.learning import Learner, LearningResult, Settings
 from pellucid.eop.neighbor_finder import NeighborFinder
 from pellucid.eop.problem import RegionProblem, as_repetitions, hold_out, read_classes
 from pellucid.eop.projections import list_projections
-from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
+from pellucid.eop.shape_finders import BoxFinder, EllipseFinder, PolyhedronFinder
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
 from pellucid.regions.levels import (
@@ -393,7 +397,7 @@ class BaseEOP(
         -------
         RuleList
             Without `X`: one :class:`~pellucid.eop.explanations.LevelRule` per level, followed by
-            an :class:`~pellucid.eop.uncovered_rows.UncoveredRows`. With `X`: one
+            an :class:`~pellucid.eop.explanations.UncoveredRows`. With `X`: one
             :class:`~pellucid.eop.explanations.EOPExplanation` per row. Prints as text.
         """
         check_is_fitted(self)

@@ -12,11 +12,11 @@ from pellucid._utils.estimators import RegionShape
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.eop._base import BaseEOP, find_shape
 from pellucid.eop._docs import common_parameters
-from pellucid.eop.box_finder import BoxFinder
 from pellucid.eop.class_learning import BoxListLearner, ClassLearner
 from pellucid.eop.finders import Finder
 from pellucid.eop.learning import EOPLearner, Settings
 from pellucid.eop.problem import N_FOLDS, RegionProblem, hold_out, stratified_folds
+from pellucid.eop.shape_finders import BoxFinder
 
 CALIBRATION = 0.3
 """Fraction of each class that is held out, unless parameters are cross-validated."""

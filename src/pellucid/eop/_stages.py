@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from pellucid.eop.uncovered_rows import closest_level
+from pellucid.eop.explanations import closest_level
 from pellucid.metrics.rule_lists import LevelMeasures, level_measures
 from pellucid.regions.levels import Level, LevelAnswers, find_answers, project
 from pellucid.tables.validation import read_sample_weight, read_X

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.eop.neighbors import KNNClassifier
+from pellucid.eop.neighbor_finder import KNNClassifier
 from pellucid.eop.problem import N_FOLDS, RegionProblem, stratified_folds
 from pellucid.regions.classifiers import LinearClassifier, Stump
 from pellucid.regions.levels import project

@@ -9,9 +9,9 @@ from math import ceil
 import numpy as np
 
 from pellucid.eop import tuning
-from pellucid.eop.box_finder import round_box
 from pellucid.eop.box_search import ClassBoxSearch, ProjectionRanks, RankBox, Stakes, class_stakes
 from pellucid.eop.problem import is_error_allowed
+from pellucid.eop.shape_finders import round_box
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Boxes
 

@@ -1,16 +1,16 @@
-"""Nonparametric regions: points whose nearest training rows are correctly classified."""
+"""Nearest neighbors: nonparametric regions, in which they are classified correctly, and k-NN."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._utils.texts import say
 from pellucid.eop.finders import Finder, RegionSearchResult
-from pellucid.eop.neighbors import DistinctRows, safe_divide
 from pellucid.eop.problem import ProjectionView, is_error_allowed
 from pellucid.regions.shapes import Regions
 from pellucid.regions.words import describe_extents
@@ -20,6 +20,110 @@ TINY = 1e-6
 
 _MAX_INITIAL_NEIGHBORS = 50
 """Upper bound of the number of neighbors that follows from the initial ε."""
+
+
+class Neighbors(NamedTuple):
+    """The nearest distinct points of some rows, one line per row."""
+
+    distance: np.ndarray
+    point: np.ndarray
+    used: np.ndarray
+    """Weight used of each point; they sum to k, or to the total weight if that is smaller."""
+    total: np.ndarray
+    by_class: np.ndarray
+    """Weight of the rows at each point, and the same by class."""
+
+
+class DistinctRows:
+    """A k-d tree of the distinct rows, with weights by class.
+
+    Identical rows are merged into one point, and a row of weight w counts as w neighbors. If only
+    part of a point's weight is needed, all its rows contribute proportionally. The result
+    therefore does not depend on the order of identical rows. `is_class` has one column of booleans
+    per class.
+    """
+
+    def __init__(self, Z: np.ndarray, weight: np.ndarray, is_class: np.ndarray) -> None:
+        from sklearn.neighbors import KDTree
+
+        order = np.lexsort(Z.T[::-1])  # several times faster than np.unique by rows
+        is_new = np.append(True, (Z[order[1:]] != Z[order[:-1]]).any(axis=1))
+        self.points = Z[order[is_new]]
+        self._of_row = np.empty(len(Z), dtype=np.int64)
+        self._of_row[order] = np.cumsum(is_new) - 1
+        self._weight, self._is_class = weight, is_class
+        self._total = np.bincount(self._of_row, weights=weight)
+        self._by_class = np.column_stack(
+            [np.bincount(self._of_row, weights=weight * column) for column in is_class.T]
+        )
+        self._tree = KDTree(self.points)
+
+    def query(self, Z: np.ndarray, k: int) -> Neighbors:
+        """The nearest points of each row."""
+        distance, index = self._tree.query(Z, k=min(k, len(self.points)))
+        total = self._total[index]
+        return Neighbors(distance, index, _used(total, k), total, self._by_class[index])
+
+    def query_leave_one_out(self, k: int) -> Neighbors:
+        """`query` for each training row without itself (without weight 1 of a heavier row)."""
+        distance, index = self._tree.query(self.points, k=min(k + 1, len(self.points)))
+        distance, index = distance[self._of_row], index[self._of_row]
+        total, by_class, own = (
+            self._total[index],
+            self._by_class[index],
+            np.minimum(self._weight, 1),
+        )
+        total[:, 0] -= own
+        by_class[:, 0] -= own[:, None] * self._is_class
+        return Neighbors(distance, index, _used(total, k), total, by_class)
+
+
+def _used(total: np.ndarray, k: int) -> np.ndarray:
+    """Weight used of each neighbor, nearest first, until `k` is reached."""
+    return np.clip(k - (np.cumsum(total, axis=1) - total), 0.0, total)
+
+
+def safe_divide(part: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """``part / total``, and 0 where the total is 0."""
+    return np.divide(part, total, out=np.zeros(np.shape(part)), where=total > 0)
+
+
+class KNNClassifier:
+    """Predicts the class with the largest weight among the nearest rows; ties go to the lowest.
+
+    Columns are divided by `scale` before distances are computed.
+    """
+
+    def __init__(
+        self,
+        P: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        n_classes: int,
+        scale: np.ndarray,
+        n_neighbors: int,
+    ) -> None:
+        self.scale, self.n_neighbors = scale, n_neighbors
+        self._rows = DistinctRows(P / scale, weight, y[:, None] == np.arange(n_classes))
+
+    def predict(self, P: np.ndarray) -> np.ndarray:
+        """Class index of every row."""
+        if not len(P):
+            return np.empty(0, dtype=np.int64)
+        return _heaviest(self._rows.query(P / self.scale, self.n_neighbors))
+
+    def leave_one_out(self) -> np.ndarray:
+        """Leave-one-out predictions for the training rows."""
+        return _heaviest(self._rows.query_leave_one_out(self.n_neighbors))
+
+    def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
+        """Condition under which a class is predicted, as text."""
+        return say("whereNeighbors", n=self.n_neighbors, answer=str(classes[answer]))
+
+
+def _heaviest(found: Neighbors) -> np.ndarray:
+    fraction = safe_divide(found.used, found.total)
+    return (fraction[:, :, None] * found.by_class).sum(axis=1).argmax(axis=1)
 
 
 class NeighborRegion(Regions):
@@ -54,18 +158,15 @@ class NeighborRegion(Regions):
         self.points, self.correct, self.scale = points, correct, scale
         self.n_neighbors, self.threshold = n_neighbors, threshold
         self.dim = points.shape[1]
-        self._rows = DistinctRows(points / scale, weight)
-        self._correct_weight = self._rows.sum_by_point(correct[:, None])[:, 0]
-        self.scores = self._leave_one_out_scores()
+        self._rows = DistinctRows(points / scale, weight, correct[:, None])
+        self.scores = _score(self._rows.query_leave_one_out(n_neighbors))
 
     def __len__(self) -> int:
         return int(self.threshold <= 1)
 
     def score(self, P: np.ndarray) -> np.ndarray:
         """Score of each row of `P`: distance-weighted fraction of correct neighbors."""
-        distance, index, used = self._rows.query(P / self.scale, self.n_neighbors)
-        correct = safe_divide(self._correct_weight[index], self._rows.total[index])
-        return _score(distance, used, correct)
+        return _score(self._rows.query(P / self.scale, self.n_neighbors))
 
     def which(self, P: np.ndarray) -> np.ndarray:
         """See `Regions.which`: 0 inside, -1 outside."""
@@ -78,16 +179,15 @@ class NeighborRegion(Regions):
 
     def with_threshold(self, threshold: float) -> NeighborRegion:
         """A copy with another threshold."""
-        other = object.__new__(NeighborRegion)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.threshold = threshold
         return other
 
     def neighbor_bounds(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the bounding box of the neighbors of each row."""
-        _, index, used = self._rows.query(P / self.scale, self.n_neighbors)
-        neighbors = self._rows.points[index] * self.scale
-        neighbors = np.where(used[:, :, None] > 0, neighbors, neighbors[:, :1])
+        found = self._rows.query(P / self.scale, self.n_neighbors)
+        neighbors = self._rows.points[found.point] * self.scale
+        neighbors = np.where(found.used[:, :, None] > 0, neighbors, neighbors[:, :1])
         return neighbors.min(axis=1), neighbors.max(axis=1)
 
     def describe(self, names: Sequence[str]) -> list[str]:
@@ -117,20 +217,14 @@ class NeighborRegion(Regions):
         """Number of neighbors times number of columns."""
         return np.full(len(self), float(self.n_neighbors * self.dim))
 
-    def _leave_one_out_scores(self) -> np.ndarray:
-        distance, index, used, own = self._rows.query_leave_one_out(self.n_neighbors)
-        correct_weight, total = self._correct_weight[index], self._rows.total[index]
-        correct_weight[:, 0] -= own * self.correct
-        total[:, 0] -= own
-        return _score(distance, used, safe_divide(correct_weight, total))
 
-
-def _score(distance: np.ndarray, used: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    """Weighted mean of `correct` with weights used / (distance + tiny), per row."""
-    weight = used / (distance + TINY)
+def _score(found: Neighbors) -> np.ndarray:
+    """Weighted mean of the correct share with weights used / (distance + tiny), per row."""
+    correct = safe_divide(found.by_class[:, :, 0], found.total)
+    weight = found.used / (found.distance + TINY)
     total, correct_weight = weight.sum(axis=1), (weight * correct).sum(axis=1)
     # If all neighbors are correct, the score is exactly 1 despite rounding errors.
-    all_correct = ((correct == 1) | (used == 0)).all(axis=1)
+    all_correct = ((correct == 1) | (found.used == 0)).all(axis=1)
     return safe_divide(np.where(all_correct, total, correct_weight), total)
 
 

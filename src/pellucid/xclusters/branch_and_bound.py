@@ -135,7 +135,7 @@ class PairSearch:
             for queued in (*self._queue, *self._unsplit)
             if not (queued.penalty and self._has_feasible)
         ]
-        return min(self.best[0], *lower)
+        return min([self.best[0], *lower])
 
     def _process(self, queued: _QueuedBlock) -> None:
         """Prune, reduce or split a block."""

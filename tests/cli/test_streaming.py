@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -13,8 +14,11 @@ from typer.testing import CliRunner
 from pellucid import ExShallow, scan
 from pellucid._utils.progress import listening
 from pellucid.cli.app import app
-from pellucid.table_explainer import tuning
-from pellucid.tables.reading.large_files import memory_needed
+from pellucid.scale import KMeans
+from pellucid.table_explainer import streaming, tuning
+from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.tables.reading.large_files import memory_needed, open_large
+from pellucid.tables.reading.source import ReadingOptions
 
 NAMES = ["age", "income", "tenure", "visits"]
 TINY = ("--memory", "10kB")
@@ -108,6 +112,20 @@ def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
     expected = [(c["cluster"], c["rows"]) for c in result["clusters"]]
     assert duckdb.sql(query).fetchall() == expected
     assert "a sample of 286 of 2,000 rows" in page.read_text()
+
+
+@pytest.mark.slow
+def test_centers_of_a_sample_are_moved_to_the_means_of_all_rows(data, monkeypatch):
+    monkeypatch.setattr(tuning, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(tuning, "FEWEST_SAMPLE_ROWS", 100)
+    table = open_large(data / "data.parquet", ReadingOptions())
+    options = ExplainOptions(k=4, method="exshallow", columns=NAMES)
+    costs = []
+    for n_passes in (5, 0):
+        monkeypatch.setattr(streaming, "KMeans", partial(KMeans, max_iter=n_passes))
+        model = streaming.explain_large(table, 10_000, options).fitted.model
+        costs.append(model.reference_inertia_)
+    assert costs[0] < costs[1]
 
 
 @pytest.mark.parametrize(

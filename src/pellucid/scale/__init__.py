@@ -6,3 +6,15 @@ are divided, so that the tree is the same, bit for bit, as that of the same rows
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pellucid._utils.imports import lazy_attributes
+
+if TYPE_CHECKING:
+    from pellucid.scale._kmeans import KMeans
+
+__all__ = ["KMeans"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_attributes(__name__, {"_kmeans": "KMeans"})

@@ -197,24 +197,38 @@ def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
     return ScanReference(centers, find, names.tolist())
 
 
-def by_kmeans(
-    partitions: Partitions, scan: Any, n_clusters: int, random_state: Any
-) -> ScanReference:
-    """k-means of a sample, followed by passes over all rows."""
+def cluster_by_kmeans(
+    partitions: Partitions,
+    scan: Any,
+    n_clusters: int,
+    random_state: Any,
+    *,
+    init: Any = None,
+    n_init: int = 10,
+    max_iter: int = _LLOYD_PASSES,
+) -> tuple[np.ndarray, int]:
+    """Centers of k-means of a sample, or `init`, moved by passes over all rows; their number."""
     found = partitions.map_raw(ColumnStatisticsTask(scan.columns, None))
-    rows = np.ascontiguousarray(scan.sample(_SAMPLE_ROWS), dtype=np.float64)
-    if n_clusters > len(rows):
-        raise InputError(f"n_clusters={n_clusters} is more than the {len(rows)} rows")
-    centers = KMeans(n_clusters, n_init=10, random_state=random_state).fit(rows).cluster_centers_
-    terms = Terms.of(*found[1:])
-    for _ in range(_LLOYD_PASSES):
+    if init is None:
+        rows = np.ascontiguousarray(scan.sample(_SAMPLE_ROWS), dtype=np.float64)
+        if n_clusters > len(rows):
+            raise InputError(f"n_clusters={n_clusters} is more than n_samples={len(rows)}")
+        kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows)
+        centers = kmeans.cluster_centers_
+    else:
+        centers = _checked_centers(init, scan, "first centers (init=)")
+        if len(centers) != n_clusters:
+            raise InputError(f"n_clusters={n_clusters}, but init has {len(centers)} centers")
+    terms, n_passes = Terms.of(*found[1:]), 0
+    while n_passes < max_iter:
+        n_passes += 1
         task = GroupSumsTask(NearestCenter(centers), n_clusters, terms)
         means = partitions.map_raw(task).means()
         moved = np.where(np.isnan(means), centers, means)
         if np.array_equal(moved, centers):
             break
         centers = moved
-    return ScanReference(centers, NearestCenter(centers), list(range(n_clusters)))
+    return centers, n_passes
 
 
 def find_reference(
@@ -235,7 +249,9 @@ def find_reference(
             )
         return of_column(partitions, scan, noise)
     if reference is None:
-        return by_kmeans(partitions, scan, n_clusters or DEFAULT_N_CLUSTERS, random_state)
+        k = n_clusters or DEFAULT_N_CLUSTERS
+        centers, _ = cluster_by_kmeans(partitions, scan, k, random_state)
+        return ScanReference(centers, NearestCenter(centers), list(range(k)))
     found = _given(reference, scan)
     if n_clusters is not None and n_clusters != len(found.centers):
         raise InputError(
@@ -258,15 +274,20 @@ def _given(reference: Any, scan: Any) -> ScanReference:
         raise InputError(
             "the column names of the reference should match those of the scan, in the same order"
         )
-    centers = np.asarray(centers, dtype=np.float64)
-    if centers.ndim != 2 or centers.shape[1] != len(scan.columns) or not len(centers):
-        raise InputError(
-            f"the reference centers have the shape {centers.shape}; they must have one column for "
-            f"each of the {len(scan.columns)} columns of the scan"
-        )
-    if not (np.abs(centers) <= MAX_VALUE).all():
-        raise InputError("the reference centers must be finite numbers")
+    centers = _checked_centers(centers, scan, "reference centers")
     k = len(centers)
     has_own_labels = is_estimator and hasattr(reference, "predict")
     find = PredictedLabels(reference, k) if has_own_labels else NearestCenter(centers)
     return ScanReference(centers, find, list(range(k)))
+
+
+def _checked_centers(given: Any, scan: Any, what: str) -> np.ndarray:
+    centers = np.asarray(given, dtype=np.float64)
+    if centers.ndim != 2 or centers.shape[1] != len(scan.columns) or not len(centers):
+        raise InputError(
+            f"the {what} have the shape {centers.shape}; they must have one column for each of "
+            f"the {len(scan.columns)} columns of the scan"
+        )
+    if not (np.abs(centers) <= MAX_VALUE).all():
+        raise InputError(f"the {what} must be finite numbers")
+    return centers

@@ -22,6 +22,7 @@ from pellucid._utils.notices import (
     option,
 )
 from pellucid._utils.texts import Message
+from pellucid.scale import KMeans
 from pellucid.scale.scan import scan
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions, match_names, needs_memory, one_name
@@ -202,6 +203,13 @@ def _fit_all(
     batches = _Batches(table, prepared, options.missing)
     labels = None if prepared.labels is None else "label"
     data = scan(batches, batches.names, labels=labels, memory=memory // 2)
+    if clustering.reference is not None and prepared.source.table.height < table.n_rows:
+        # Centers of the sample are moved to the means of all rows.
+        centers = clustering.reference.cluster_centers_
+        kmeans = KMeans(len(centers), init=centers).fit(data)
+        clustering = replace(
+            clustering, reference=kmeans, labels=kmeans.predict(data.named(prepared.Z))
+        )
     model = make_estimator(clustering.reference, options)
     with impure_rules_allowed():
         model.fit(data)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 
 from pellucid._utils.imports import missing_package
 from pellucid._utils.notices import InputError
-from pellucid.export.json import from_json, to_json
+from pellucid.explanation.explanation import Explanation
+from pellucid.export.json import from_json
 from pellucid.methods import STREAMED
 from pellucid.scale.prediction import predict_source
 from pellucid.scale.scan import scan
@@ -19,14 +19,7 @@ try:
     from pyspark import keyword_only
     from pyspark.ml import Estimator, Model
     from pyspark.ml.param import Param, Params, TypeConverters
-    from pyspark.ml.util import (
-        DefaultParamsReader,
-        DefaultParamsWriter,
-        MLReadable,
-        MLReader,
-        MLWritable,
-        MLWriter,
-    )
+    from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 except ImportError:
     raise missing_package("pyspark", "pellucid.spark") from None
 
@@ -58,56 +51,7 @@ class _ExplainerParams(Params):
         self._set(**{name: value for name, value in given.items() if value is not None})
 
 
-class _ExplainerWriter(MLWriter):
-    """Saves the parameters and, of a model, its JSON text."""
-
-    def __init__(self, instance: Any) -> None:
-        super().__init__()
-        self._instance = instance
-
-    def saveImpl(self, path: str) -> None:
-        """Write the files."""
-        extra = {"explanation": json.loads(self._instance.to_json())} if self._has_model else None
-        DefaultParamsWriter.saveMetadata(self._instance, path, self.sparkSession, extra)
-
-    @property
-    def _has_model(self) -> bool:
-        return isinstance(self._instance, ExplainerModel)
-
-
-class _ExplainerReader(MLReader):
-    """Loads what `_ExplainerWriter` saved."""
-
-    def __init__(self, of: type[Any]) -> None:
-        super().__init__()
-        self._of = of
-
-    def load(self, path: str) -> Any:
-        """Read the files."""
-        metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
-        explanation = metadata.get("explanation")
-        instance = (
-            self._of() if explanation is None else self._of(from_json(json.dumps(explanation)))
-        )
-        instance._resetUid(metadata["uid"])
-        DefaultParamsReader.getAndSetParams(instance, metadata)
-        return instance
-
-
-class _Saved(MLWritable, MLReadable):
-    """Saves and loads."""
-
-    def write(self) -> MLWriter:
-        """A writer of this object."""
-        return _ExplainerWriter(self)
-
-    @classmethod
-    def read(cls) -> MLReader:
-        """A reader of such objects."""
-        return _ExplainerReader(cls)
-
-
-class Explainer(Estimator, _ExplainerParams, _Saved):
+class Explainer(Estimator, _ExplainerParams, DefaultParamsWritable, DefaultParamsReadable):
     """Explains a clustering of a Spark DataFrame by a threshold tree.
 
     Parameters
@@ -158,7 +102,7 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
         )
         estimator = STREAMED[name].estimator
         model = estimator(reference=self._get("centers"), **self.getOrDefault(self.options))
-        fitted = ExplainerModel(from_json(to_json(model.fit(data))))
+        fitted = ExplainerModel(Explanation.of(model.fit(data)))
         self._copyValues(fitted)
         return fitted
 
@@ -167,7 +111,7 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
         return self.getOrDefault(param) if self.isDefined(param) else None
 
 
-class ExplainerModel(Model, _ExplainerParams, _Saved):
+class ExplainerModel(Model, _ExplainerParams, DefaultParamsWritable, DefaultParamsReadable):
     """The fitted tree; `transform` adds the cluster of each row by a column expression.
 
     Attributes
@@ -176,10 +120,20 @@ class ExplainerModel(Model, _ExplainerParams, _Saved):
         Rules, SQL, JSON and all other exports.
     """
 
+    explanationJson: Any = Param(
+        Params._dummy(), "explanationJson", "the explanation as JSON", TypeConverters.toString
+    )
+
     def __init__(self, explanation: Any = None) -> None:
         super().__init__()
         self._setDefault(method="imm", predictionCol="prediction", options={})
-        self.explanation = explanation
+        if explanation is not None:
+            self._set(explanationJson=explanation.to_json())
+
+    @property
+    def explanation(self) -> Any:
+        """The explanation, restored from its JSON, which is saved with the other parameters."""
+        return from_json(self.getOrDefault(self.explanationJson))
 
     def to_json(self) -> str:
         """The explanation as JSON."""

@@ -85,22 +85,22 @@ def missing_package(
 
 
 def lazy_attributes(
-    package: str, public: Mapping[str, str], requires: Mapping[str, str] | None = None
+    package: str, public: Mapping[str, str], requires: Mapping[str, str] | str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
     `public` has for each module, relative to the package, its public names with blanks between
     them. `requires` has optional modules that functions require. Without them, a function can be
-    imported, and a call raises an error with the pip command.
+    imported, and a call raises an error with the pip command. A text is required by all of them.
     """
-    requires = requires or {}
     modules = {name: module for module, names in public.items() for name in names.split()}
+    required = dict.fromkeys(modules, requires) if isinstance(requires, str) else requires or {}
 
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if name in requires and is_missing(requires[name]):
-            return _refusal(f"{package}.{name}", requires[name])
+        if name in required and is_missing(required[name]):
+            return _refusal(f"{package}.{name}", required[name])
         return getattr(import_module(f"{package}.{modules[name]}"), name)
 
     names = sorted(modules)

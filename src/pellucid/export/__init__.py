@@ -10,38 +10,24 @@ from typing import TYPE_CHECKING
 
 from pellucid._utils.imports import lazy_attributes
 
-if TYPE_CHECKING:
-    from pellucid.export.dmn import to_dmn
-    from pellucid.export.flowcharts import export_text, to_dot, to_mermaid
-    from pellucid.export.frame import to_frame
-    from pellucid.export.html import to_html
-    from pellucid.export.json import from_dict, from_json, to_dict, to_json
-    from pellucid.export.onnx import to_onnx
-    from pellucid.export.python import to_python
-    from pellucid.export.sklearn import from_sklearn, to_sklearn
-    from pellucid.export.sql import to_sql, to_sql_columns
-
-__all__ = [
-    "export_text",
-    "from_dict",
-    "from_json",
-    "from_sklearn",
-    "to_dict",
-    "to_dmn",
-    "to_dot",
-    "to_frame",
-    "to_html",
-    "to_json",
-    "to_mermaid",
-    "to_onnx",
-    "to_python",
-    "to_sklearn",
-    "to_sql",
-    "to_sql_columns",
-]
-
-# Type checkers use the imports above, so that a wrong name is an error.
-if not TYPE_CHECKING:
+if TYPE_CHECKING:  # the same names as below, so that a wrong one is an error
+    from pellucid.export.dmn import to_dmn as to_dmn
+    from pellucid.export.flowcharts import export_text as export_text
+    from pellucid.export.flowcharts import to_dot as to_dot
+    from pellucid.export.flowcharts import to_mermaid as to_mermaid
+    from pellucid.export.frame import to_frame as to_frame
+    from pellucid.export.html import to_html as to_html
+    from pellucid.export.json import from_dict as from_dict
+    from pellucid.export.json import from_json as from_json
+    from pellucid.export.json import to_dict as to_dict
+    from pellucid.export.json import to_json as to_json
+    from pellucid.export.onnx import to_onnx as to_onnx
+    from pellucid.export.python import to_python as to_python
+    from pellucid.export.sklearn import from_sklearn as from_sklearn
+    from pellucid.export.sklearn import to_sklearn as to_sklearn
+    from pellucid.export.sql import to_sql as to_sql
+    from pellucid.export.sql import to_sql_columns as to_sql_columns
+else:
     __getattr__, __dir__ = lazy_attributes(
         __name__,
         {
@@ -56,3 +42,4 @@ if not TYPE_CHECKING:
             "sql": "to_sql to_sql_columns",
         },
     )
+    __all__ = __dir__()

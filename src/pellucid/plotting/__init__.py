@@ -6,41 +6,22 @@ from typing import TYPE_CHECKING
 
 from pellucid._utils.imports import lazy_attributes
 
-if TYPE_CHECKING:
-    from pellucid.plotting.partition import plot_partition
-    from pellucid.plotting.profile import plot_profile
-    from pellucid.plotting.regions import (
-        plot_calibration,
-        plot_level,
-        plot_levels,
-        plot_row,
-        plot_score_map,
-    )
-    from pellucid.plotting.rules import plot_explanations, plot_rules
-    from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
-    from pellucid.plotting.tree import plot_tree
-    from pellucid.plotting.xclusters import plot_search, plot_trends
-
-__all__ = [
-    "plot_calibration",
-    "plot_comparison",
-    "plot_explanations",
-    "plot_level",
-    "plot_levels",
-    "plot_partition",
-    "plot_profile",
-    "plot_row",
-    "plot_rules",
-    "plot_score_map",
-    "plot_search",
-    "plot_trade_off",
-    "plot_tree",
-    "plot_trends",
-]
-
-
-# Type checkers use the imports above, so that a wrong name is an error.
-if not TYPE_CHECKING:
+if TYPE_CHECKING:  # the same names as below, so that a wrong one is an error
+    from pellucid.plotting.partition import plot_partition as plot_partition
+    from pellucid.plotting.profile import plot_profile as plot_profile
+    from pellucid.plotting.regions import plot_calibration as plot_calibration
+    from pellucid.plotting.regions import plot_level as plot_level
+    from pellucid.plotting.regions import plot_levels as plot_levels
+    from pellucid.plotting.regions import plot_row as plot_row
+    from pellucid.plotting.regions import plot_score_map as plot_score_map
+    from pellucid.plotting.rules import plot_explanations as plot_explanations
+    from pellucid.plotting.rules import plot_rules as plot_rules
+    from pellucid.plotting.trade_off import plot_comparison as plot_comparison
+    from pellucid.plotting.trade_off import plot_trade_off as plot_trade_off
+    from pellucid.plotting.tree import plot_tree as plot_tree
+    from pellucid.plotting.xclusters import plot_search as plot_search
+    from pellucid.plotting.xclusters import plot_trends as plot_trends
+else:
     __getattr__, __dir__ = lazy_attributes(
         __name__,
         {
@@ -52,5 +33,6 @@ if not TYPE_CHECKING:
             "tree": "plot_tree",
             "xclusters": "plot_search plot_trends",
         },
-        requires=dict.fromkeys(__all__, "matplotlib"),
+        requires="matplotlib",
     )
+    __all__ = __dir__()

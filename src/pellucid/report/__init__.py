@@ -6,18 +6,12 @@ from typing import TYPE_CHECKING
 
 from pellucid._utils.imports import lazy_attributes
 
-if TYPE_CHECKING:
-    from pellucid.report.page import read_cluster_names
-    from pellucid.report.writing import report_html, write_report
-
-__all__ = [
-    "read_cluster_names",
-    "report_html",
-    "write_report",
-]
-
-# Type checkers use the imports above, so that a wrong name is an error.
-if not TYPE_CHECKING:
+if TYPE_CHECKING:  # the same names as below, so that a wrong one is an error
+    from pellucid.report.page import read_cluster_names as read_cluster_names
+    from pellucid.report.writing import report_html as report_html
+    from pellucid.report.writing import write_report as write_report
+else:
     __getattr__, __dir__ = lazy_attributes(
         __name__, {"page": "read_cluster_names", "writing": "report_html write_report"}
     )
+    __all__ = __dir__()

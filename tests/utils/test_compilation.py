@@ -10,7 +10,6 @@ import numba
 import numpy as np
 import pytest
 from numba.core import event, types
-from numba.core.compiler import Flags
 
 from pellucid._utils.compilation import compiled, inner
 
@@ -122,16 +121,6 @@ def test_ctrl_c_during_compilation_takes_effect_at_its_end(tmp_path, monkeypatch
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, handler)
-
-
-def test_options_are_compared_without_reading_them_one_by_one(monkeypatch):
-    make = compiled(len_of)._compiler._customize_flags
-    first, second = make(Flags()), make(Flags())
-    monkeypatch.setattr(Flags, "values", None)  # what Numba's own comparison calls
-    assert first == second
-    assert hash(first) == hash(second)
-    second.nrt = not second.nrt
-    assert first != second
 
 
 def test_loops_without_a_caller_in_python_are_stored_with_their_callers_only(tmp_path, monkeypatch):

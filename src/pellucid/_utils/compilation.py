@@ -24,7 +24,7 @@ from typing import Any
 from numba import njit
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.compiler import Compiler, Flags
+from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 
@@ -213,23 +213,6 @@ event.register("numba:compile", _CompilationWatch())
 event.register("numba:compile", _InterruptDelay())  # the last one, since its end may raise
 
 
-class _ComparableFlags(Flags):
-    """Options of a compilation that are compared in little time.
-
-    The compiler looks for implementations of each operator by its options. Its own comparison reads
-    all of them one after the other, which takes a third of the time of type inference.
-    """
-
-    __slots__ = ()
-    _HASH = hash(Flags())  # the same for all
-
-    def __hash__(self) -> int:
-        return self._HASH
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Flags) and self._values == other._values)
-
-
 def _cached_njit(*, makes_arrays: bool = False, **options: Any) -> _Decorator:
     """Make a decorator that compiles without the interpreter lock and caches the machine code.
 
@@ -242,8 +225,6 @@ def _cached_njit(*, makes_arrays: bool = False, **options: Any) -> _Decorator:
 
     def compile_loop(function: _Loop) -> _Loop:
         dispatcher = njit(**options)(function)
-        with suppress(AttributeError):  # an internal name of Numba; without it, all works as well
-            dispatcher._compiler._customize_flags = _ComparableFlags
         with suppress(RuntimeError):  # no folder is writable
             dispatcher._cache = (CodeStamp if is_inner else CodeCache)(function)
         return dispatcher

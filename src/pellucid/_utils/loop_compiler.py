@@ -5,7 +5,7 @@ of Numba in the same process are not affected. They rely on internal names: with
 that does not have them, `pellucid._utils.compilation` uses Numba's own compiler. Checked with Numba
 0.61 to 0.68.
 
-Machine code does not depend on whether types and sizes are looked up or found anew. The optimiser
+Machine code does not depend on whether types are looked up or found anew. The optimiser
 sees each function once, with all functions that are inlined into it, instead of three times.
 """
 
@@ -70,30 +70,10 @@ class _LoopTypes(Context):
 
 
 class _LoopTarget(CPUContext):
-    """The implementations of functions; a copy of the given context."""
-
-    _sizes: dict[Any, int] = {}
-    _plain: set[Any] = set()
+    """The implementations of functions; a copy of the given context with other types."""
 
     def __init__(self, context: CPUContext, typing: Context) -> None:
         self.__dict__ = {**context.__dict__, "typing_context": typing}
-
-    def get_function(self, fn: Any, sig: Any, *args: Any, **options: Any) -> Any:
-        if fn != "__array__":
-            return super().get_function(fn, sig, *args, **options)
-        # Whether an array is wrapped in another type is asked wherever an array is used.
-        if sig in self._plain:
-            raise NotImplementedError
-        try:
-            return super().get_function(fn, sig, *args, **options)
-        except NotImplementedError:
-            self._plain.add(sig)
-            raise
-
-    def get_abi_sizeof(self, ty: Any) -> int:
-        if ty not in self._sizes:
-            self._sizes[ty] = super().get_abi_sizeof(ty)
-        return self._sizes[ty]
 
 
 class _LoopLibrary(JITCodeLibrary):

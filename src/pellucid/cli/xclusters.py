@@ -176,15 +176,12 @@ def _read_long(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> En
             )
     keys = list(dict.fromkeys([*named_by, *names]))
     series = series_from_long(table, entity=keys, time=time, value=value, **shape)
-    explained_by = _explanation_columns(series.entities, names)
-    if given["entity"] is None:
-        notice(Message("explainedBy", columns=explained_by.columns))
     means = None
     if weight is not None:
         found = table.group_by(keys).agg(pl.col(weight).mean().alias("weight of an entity"))
-        found = series.entities.with_row_index("row of an entity").join(found, on=keys, how="left")
-        means = found.sort("row of an entity")["weight of an entity"]
-    return _weighted(series, explained_by, value, given, means)
+        found = series.entities.join(found, on=keys, how="left", maintain_order="left")
+        means = found["weight of an entity"]
+    return _entity_series(series, names, value, given, means)
 
 
 def _read_wide(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> EntitySeries:
@@ -224,18 +221,15 @@ def _read_wide(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> En
     series = series_from_wide(kept, times, entity=described, **shape)
     if given["entity"] is None:
         names = _usable_columns(series.entities, names)
-    explained_by = _explanation_columns(series.entities, names)
-    if given["entity"] is None:
-        notice(Message("explainedBy", columns=explained_by.columns))
     means = None if weight is None else kept[weight]
-    return _weighted(series, explained_by, value or "value", given, means)
+    return _entity_series(series, names, value or "value", given, means)
 
 
 def _entity_columns(table: pl.DataFrame, given: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """The columns of ``--entity`` that are not in ``--id``, and those of ``--id``."""
-    names = [] if given["entity"] is None else match_names(given["entity"], table.columns, "entity")
-    named_by = (
-        [] if given["identity"] is None else match_names(given["identity"], table.columns, "id")
+    names, named_by = (
+        [] if given[key] is None else match_names(given[key], table.columns, parameter)
+        for key, parameter in (("entity", "entity"), ("identity", "id"))
     )
     return [name for name in names if name not in named_by], named_by
 
@@ -302,14 +296,17 @@ def _weight_column(table: pl.DataFrame, given: Mapping[str, Any]) -> str | None:
     return name
 
 
-def _weighted(
+def _entity_series(
     series: SeriesTable,
-    explained_by: pl.DataFrame,
+    names: list[str],
     value: str,
     given: Mapping[str, Any],
     column: pl.Series | None,
 ) -> EntitySeries:
-    """The data with the weights of ``--weight``."""
+    """The data, with the columns that explain clusters and the weights of ``--weight``."""
+    explained_by = _explanation_columns(series.entities, names)
+    if given["entity"] is None:
+        notice(Message("explainedBy", columns=explained_by.columns))
     if given["weight"] == "none":
         return EntitySeries(series, explained_by, value, None, "entities")
     if column is None:

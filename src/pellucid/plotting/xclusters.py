@@ -12,7 +12,6 @@ from pellucid.plotting.style import LINE_HEIGHT, cluster_color, new_axes, wrap
 from pellucid.xclusters.series import read_fitted_series
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -80,7 +79,6 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     bar.outline.set_visible(False)
     if len(tried["k"]) <= _MOST_NUMBERS:
         _draw_numbers(ax, tried)
-    _draw_best(ax, model)
     _finish_search(ax, model, tried["k"], has_pruned)
     return ax
 
@@ -98,7 +96,7 @@ def _draw_blocks(ax: Axes, model: Any) -> bool:
     depth = excess / max(excess.max(initial=0.0), np.finfo(float).tiny)
     for k1, alpha1, k2, alpha2, _, fate, dark in zip(*columns, depth):
         is_pruned = str(fate) == "pruned"
-        shade = _mix(_LIGHT, _DARK, dark) if is_pruned else "white"
+        shade = _grey(dark) if is_pruned else "white"
         ax.add_patch(
             Rectangle(
                 (alpha1, k1),
@@ -114,9 +112,9 @@ def _draw_blocks(ax: Axes, model: Any) -> bool:
     return "pruned" in columns[-1]
 
 
-def _mix(light: float, dark: float, share: float) -> str:
-    """A grey between two greys, in matplotlib's notation."""
-    return f"{light + (dark - light) * share:.3f}"
+def _grey(depth: float) -> str:
+    """A grey, darker for a higher lower bound, in matplotlib's notation."""
+    return f"{_LIGHT + (_DARK - _LIGHT) * depth:.3f}"
 
 
 def _draw_numbers(ax: Axes, tried: dict[str, np.ndarray]) -> None:
@@ -135,23 +133,8 @@ def _draw_numbers(ax: Axes, tried: dict[str, np.ndarray]) -> None:
         )
 
 
-def _draw_best(ax: Axes, model: Any) -> None:
-    ax.plot(
-        model.best_alpha_,
-        model.best_k_,
-        marker="*",
-        markersize=19,
-        color=_BEST,
-        markeredgecolor="white",
-        linestyle="none",
-        zorder=5,
-        clip_on=False,
-        gid="best",
-    )
-
-
 def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> None:
-    from matplotlib.lines import Line2D
+    """Draw the best pair, and the axes and the legend."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator
 
@@ -161,21 +144,30 @@ def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> No
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("α: 0 clusters by the accuracy features, 1 by the explanation features")
     ax.set_ylabel("k, number of clusters")
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    star: dict[str, Any] = {"marker": "*", "markersize": 13, "color": _BEST, "linestyle": "none"}
     what = (
         f"best of {len(ks)} pairs: k = {model.best_k_}, α = {model.best_alpha_:.3g}, "
         f"objective {model.objective_:.3f}"
     )
-    keys: list[Artist] = [Line2D([], [], label=what, **star)]
+    star: dict[str, Any] = {"marker": "*", "color": _BEST, "markeredgecolor": "white"}
+    best = (model.best_alpha_, model.best_k_)
+    keys: list[Any] = ax.plot(
+        *best,
+        markersize=19,
+        linestyle="none",
+        zorder=5,
+        clip_on=False,
+        gid="best",
+        label=what,
+        **star,
+    )
     if has_pruned:
-        shade = _mix(_LIGHT, _DARK, 0.4)
         label = "pruned (darker: higher lower bound)"
-        keys.append(Patch(facecolor=shade, edgecolor=_LINE, label=label))
+        keys.append(Patch(facecolor=_grey(0.4), edgecolor=_LINE, label=label))
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
-    ax.legend(handles=keys, frameon=False, fontsize=9, borderaxespad=0.2, **place)
+    style: dict[str, Any] = {"frameon": False, "fontsize": 9, "markerscale": 0.7}
+    ax.legend(handles=keys, borderaxespad=0.2, **style, **place)
 
 
 def plot_trends(
@@ -299,13 +291,17 @@ def _draw_medoid(ax: Axes, moment: np.ndarray, values: np.ndarray) -> None:
 
 def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int) -> None:
     """Write the title of the cluster and the rules that fit beside the axes."""
+    from matplotlib.patches import Rectangle
+
     figure = ax.figure.figure
     box = ax.get_position()
     width = (1 - _SHARE_OF_LINES - 0.05) * figure.get_figwidth() * 72 / _FONT
     n_lines = int(box.height * figure.get_figheight() * 72 / _FONT / LINE_HEIGHT)
     top, step = box.y1, _FONT * LINE_HEIGHT / 72 / figure.get_figheight()
     left = _SHARE_OF_LINES + _GAP
-    figure.patches.append(_swatch(figure, left - 0.015, box, cluster))
+    place: dict[str, Any] = {"transform": figure.transFigure, "figure": figure}
+    corner, color = (left - 0.015, box.y0), cluster_color(cluster)
+    figure.patches.append(Rectangle(corner, 0.005, box.height, facecolor=color, **place))
     title = f"cluster {rule.cluster}: {n_members:,} of {n_rows:,} rows"
     if rule.n_samples != n_members:
         title += f"; its rules select {rule.n_samples:,}"
@@ -313,19 +309,6 @@ def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int)
     figure.text(left, top, title, weight="bold", color=_INK, gid=f"title-{cluster}", **style)
     for i, (line, color) in enumerate(_rule_lines(rule, width, n_lines - 1), start=1):
         figure.text(left, top - i * step, line, color=color, gid=f"rule-{cluster}", **style)
-
-
-def _swatch(figure: Figure, x: float, box: Any, cluster: int) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(
-        (x, box.y0),
-        0.005,
-        box.height,
-        facecolor=cluster_color(cluster),
-        transform=figure.transFigure,
-        figure=figure,
-    )
 
 
 def _rule_lines(rule: Any, width: float, n_lines: int) -> list[tuple[str, str]]:

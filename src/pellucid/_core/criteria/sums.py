@@ -8,6 +8,7 @@ sparse; `BatchSumCriterion` to rows in batches. Sums are integers, so that all o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ from pellucid._core.criteria.problem import Problem
 
 _CHUNK = 2**16
 """Numbers of a histogram that are filled and evaluated together, so that they stay in cache."""
+
+_MAX_KEPT = 2**19
+"""Numbers of the histograms of all columns up to which they are kept until columns are refined."""
 
 _REFINED = 2**20
 """Numbers that the values of a column are refined to at a time, about 8 MiB."""
@@ -70,9 +74,12 @@ class SumFormula(ABC):
         """Called before the search with the sums of all rows."""
         return
 
-    @abstractmethod
     def objective(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """What is minimised, for several splits: sums of their sides, (n_splits, n_channels)."""
+        """What is minimised, for several splits: sums of their sides, (n_splits, n_channels).
+
+        Needed unless `scan` has another form.
+        """
+        raise NotImplementedError
 
     def bound(self, below: np.ndarray, above: np.ndarray, totals: np.ndarray) -> np.ndarray:
         """Lower bounds of the objective inside bins, given the sums left of their lower and right
@@ -112,6 +119,143 @@ class SumFormula(ABC):
         return best[0], int(edge[0]), bounds[0]
 
 
+class OpenRows(NamedTuple):
+    """Rows in some bins of a column, sorted by value: values, codes, and what each row adds."""
+
+    values: np.ndarray
+    codes: np.ndarray
+    terms: np.ndarray
+
+
+class SumSearch:
+    """The search for the best splits of some rows by a formula.
+
+    `terms`, (n_rows, n_channels), is what each row adds; None for its weight by cluster. `totals`
+    are the sums of all rows.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        formula: SumFormula,
+        rows: np.ndarray,
+        totals: np.ndarray,
+        terms: np.ndarray | None = None,
+    ) -> None:
+        self.problem, self.formula, self.rows, self.totals = problem, formula, rows, totals
+        self._terms, self._kept = terms, dict[int, np.ndarray]()
+        if terms is None:
+            self._labels, self._units = problem.labels[rows], problem.weights.units_of(rows)
+        if problem.bins.is_sparse:
+            self._place = np.full(problem.n_samples, -1, dtype=np.int32)
+            self._place[rows] = self._labels if terms is None else np.arange(len(rows))
+
+    def best_splits(self, n: int = 1, goal: Any = None) -> list[Split]:
+        """The n best splits, at most one per column, with an objective below the goal."""
+        features, no_split = np.arange(self.problem.n_features), self.formula.no_split
+        return search_columns(
+            self.problem,
+            features,
+            len(self.rows),
+            self.scan,
+            self.refine,
+            no_split,
+            n_best=n,
+            goal=goal,
+        )
+
+    def scan(self, features: np.ndarray, found: np.ndarray) -> None:
+        """Best edges and bounds of neighbouring columns; see `search_columns`."""
+        bins, end = self.problem.bins, int(features[-1]) + 1
+        n_sums = int(bins.n_edges.sum()) * len(self.totals)
+        step = max(1, _CHUNK * len(bins.n_edges) // max(n_sums, 1))
+        for first in range(int(features[0]), end, step):
+            last = min(first + step, end)
+            sums = self.sums(first, last)
+            inside = bins.inside[first:last, : sums.shape[1]]
+            scan = self.formula.scan(sums, inside, self.totals)
+            found[first:last, 0] = np.stack([scan.best, scan.edge, scan.bounds.min(axis=1)], axis=1)
+            if n_sums <= _MAX_KEPT:
+                self._kept.update(zip(range(first, last), sums))
+
+    def refine(self, feature: int, limit: Any) -> np.ndarray:
+        """Least objective and threshold of a column, exact up to `limit`; see `search_columns`."""
+        sums, inside, edges = self.column(feature)
+        best, edge, bounds = self.formula.scan_one(sums, inside, self.totals)
+        found, below = [(best, edges[edge])], np.zeros((len(sums) + 1, len(self.totals)), np.int64)
+        np.cumsum(sums, axis=0, out=below[1:])
+        for rows in self.open_rows(feature, bounds <= min(limit, best)):
+            found.append(self._best_value(rows, below))
+        # Objects, since integers of this size do not fit into floats.
+        return np.array([min(found)], dtype=object)
+
+    def column(self, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums of a column by bin, whether bins may hold several values, and their edges."""
+        bins, sums = self.problem.bins, self._kept.get(feature)
+        sums = self.sums(feature, feature + 1)[0] if sums is None else sums
+        return sums, bins.inside[feature, : len(sums)], bins.edges[feature]
+
+    def open_rows(self, feature: int, is_open: np.ndarray) -> Iterator[OpenRows]:
+        """The rows in some bins of a column, in parts of whole bins that need little memory."""
+        places, codes, values = rows_in_bins(self.problem, feature, self.rows, is_open)
+        first = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))[: len(codes)]
+        part_of_bin = first // max(_REFINED // len(self.totals), 1)
+        starts = first[np.append(True, part_of_bin[1:] != part_of_bin[:-1])[: len(first)]]
+        for start, end in zip(starts, [*starts[1:], len(codes)]):
+            part = slice(start, end)
+            yield OpenRows(values[part], codes[part], self._terms_at(places[part]))
+
+    def _terms_at(self, places: np.ndarray) -> np.ndarray:
+        """What some of the rows add."""
+        if self._terms is not None:
+            return self._terms.take(places, axis=0)
+        terms = np.zeros((len(places), len(self.totals)), dtype=np.int64)
+        terms[np.arange(len(places)), self._labels[places]] = self._units[places]
+        return terms
+
+    def _best_value(self, rows: OpenRows, below: np.ndarray) -> tuple[Any, float]:
+        """Least objective of the thresholds at the values of rows, and the lowest that has it.
+
+        Each value is judged as if it were a bin. The first value of a bin also gets the sums of the
+        closed bins below it; `below` are the sums below each bin of the column, by code.
+        """
+        starts = np.flatnonzero(np.append(True, rows.values[1:] != rows.values[:-1]))
+        by_value = rows.terms
+        if len(starts) < len(by_value):
+            by_value = np.add.reduceat(by_value, starts)
+        codes = rows.codes.take(starts).astype(np.intp)
+        first = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+        by_value[first] += below[codes[first]]
+        by_value[first[1:]] -= below[codes[first[:-1]] + 1]
+        nothing_inside = np.zeros(len(starts), dtype=bool)
+        best, place, _ = self.formula.scan_one(by_value, nothing_inside, self.totals)
+        return best, float(rows.values[starts[place]])
+
+    def sums(self, first: int, last: int) -> np.ndarray:
+        """Sums of the columns first .. last - 1: (n_columns, n_bins, n_channels)."""
+        from pellucid._core.kernels.mistakes import hist_csc, hist_dense
+        from pellucid._core.kernels.surrogate_cost import add_csc_losses, add_losses
+
+        problem, bins, features = self.problem, self.problem.bins, np.arange(first, last)
+        width = min(int(bins.n_edges[first:last].max()) + 1, bins.edges.shape[1])
+        shape = len(features), width, len(self.totals)
+        sums = np.zeros(shape, dtype=np.int64)
+        by_label = sums.transpose(0, 2, 1)
+        if not bins.is_sparse and self._terms is not None:
+            add_losses(bins.codes[first:last], self.rows, self._terms, sums)
+        elif not bins.is_sparse:
+            hist_dense(features, bins.codes, self.rows, self._labels, self._units, by_label)
+        else:
+            entries = bins.codes[0], bins.indices, bins.indptr, bins.zero_code, self._place
+            if self._terms is not None:
+                add_csc_losses(features, *entries, self._terms, self.totals, sums)
+            else:
+                last_bin = np.full(problem.n_features, shape[1] - 2)
+                units = problem.weights.units
+                hist_csc(features, *entries, units, self.totals, last_bin, by_label)
+        return sums
+
+
 @dataclass(slots=True)
 class SumState:
     """Sums of the rows of a node; None until needed."""
@@ -127,7 +271,6 @@ class SumCriterion(MemoryCriterion[SumState]):
     def __init__(self, problem: Problem, formula: SumFormula) -> None:
         super().__init__(problem)
         self.formula = formula
-        self._n_channels = formula.n_channels(problem.n_clusters)
         if formula.needs_costs:
             _ = problem.costs, problem.bins  # computed by all threads, before nodes are
         everything = np.arange(problem.n_samples, dtype=np.int32)
@@ -153,86 +296,15 @@ class SumCriterion(MemoryCriterion[SumState]):
 
     def best_splits(self, node: Node[SumState], n: int = 1) -> list[Split]:
         """The best splits, at most one per column; the gain is the fall of the objective."""
-        problem, formula, rows = self.problem, self.formula, node.rows.active
-        totals = self._totals(node)
+        formula, rows, totals = self.formula, node.rows.active, self._totals(node)
         if formula.is_pure(totals):
             return []
-        bins, cost = problem.bins, formula.cost(totals)
-        histograms = self._histograms(rows, totals)
-        step = max(1, _CHUNK // (bins.edges.shape[1] * self._n_channels))
-
-        def scan_block(block: np.ndarray, found: np.ndarray) -> None:
-            for start in range(0, len(block), step):
-                features = block[start : start + step]
-                scan = formula.scan(histograms(features), bins.inside[features], totals)
-                found[features, 0] = np.stack([scan.best, scan.edge, scan.bounds.min(axis=1)], 1)
-
-        def refine(feature: int, limit: Any) -> np.ndarray:
-            sums = histograms(np.array([feature]))[0]
-            best, edge, bounds = formula.scan_one(sums, bins.inside[feature], totals)
-            wanted = bounds <= min(limit, best)
-            places, codes, values = rows_in_bins(problem, feature, rows, wanted)
-            found = [(best, bins.edges[feature, edge])]
-            for part in self._parts(codes):
-                is_open = np.zeros(len(wanted), dtype=bool)
-                is_open[codes[part]] = True
-                given = rows[places[part]], codes[part], values[part]
-                edges, by_value = self._by_value(*given, is_open, feature, sums)
-                best, edge, _ = formula.scan_one(
-                    by_value, np.zeros(len(by_value), dtype=bool), totals
-                )
-                found.append((best, edges[edge]))
-            return np.array([min(found)], dtype=object)
-
-        splits = search_columns(
-            problem,
-            np.arange(problem.n_features),
-            len(rows),
-            scan_block,
-            refine,
-            formula.no_split,
-            n_best=n,
-            goal=cost if formula.requires_gain else None,
-        )
+        terms = formula.terms(self.problem, rows) if formula.needs_costs else None
+        cost, search = formula.cost(totals), SumSearch(self.problem, formula, rows, totals, terms)
+        splits = search.best_splits(n, cost if formula.requires_gain else None)
         if not splits and formula.requires_gain:
             return self.first_split(node, cost)
         return [split._replace(gain=cost - split.objective) for split in splits]
-
-    def _parts(self, codes: np.ndarray) -> list[slice]:
-        """Ascending codes in parts of whole bins, so that the sums of a part need little memory."""
-        first = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))[: len(codes)]
-        part_of_bin = first // max(_REFINED // self._n_channels, 1)
-        starts = first[np.append(True, part_of_bin[1:] != part_of_bin[:-1])[: len(first)]]
-        return [slice(*pair) for pair in zip(starts, [*starts[1:], len(codes)])]
-
-    def _by_value(
-        self,
-        rows: np.ndarray,
-        codes: np.ndarray,
-        values: np.ndarray,
-        wanted: np.ndarray,
-        feature: int,
-        sums: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Edges and sums of a column in which each value of the wanted bins is a bin."""
-        is_new = np.append(True, values[1:] != values[:-1])
-        starts, n_channels = is_new.nonzero()[0], self._n_channels
-        if self.formula.needs_costs:
-            by_value = np.add.reduceat(self._terms(rows), starts)
-        else:
-            place = (is_new.cumsum() - 1) * n_channels + self.problem.labels[rows]
-            units = self.problem.weights.units_of(rows)
-            by_value = np.bincount(place, units, minlength=len(starts) * n_channels)
-            by_value = by_value.astype(np.int64).reshape(-1, n_channels)
-        closed = (~wanted).nonzero()[0]
-        edges = np.append(self.problem.bins.edges[feature, closed], values[starts])
-        bins = np.append(closed, codes[starts])
-        order = np.lexsort((edges, bins))
-        return edges[order], np.concatenate([sums[closed], by_value])[order]
-
-    def _terms(self, rows: np.ndarray) -> np.ndarray:
-        """What some rows add if it is not their weight by cluster: (n_rows, n_channels)."""
-        return self.formula.terms(self.problem, rows)
 
     def _count(self, rows: np.ndarray) -> np.ndarray:
         """Sums of some rows."""
@@ -240,47 +312,15 @@ class SumCriterion(MemoryCriterion[SumState]):
             labels, weights = self.problem.labels[rows], self.problem.weights
             # Sums of units are below 2**52, so that those of floats are exact.
             units = None if weights.are_ones else weights.units[rows]
-            return np.bincount(labels, units, minlength=self._n_channels).astype(np.int64)
+            return np.bincount(labels, units, minlength=self.problem.n_clusters).astype(np.int64)
         starts = range(0, len(rows), _MIN_ROWS)
-        parts = [self._terms(rows[start : start + _MIN_ROWS]).sum(axis=0) for start in starts]
-        return np.array(parts).sum(axis=0, dtype=np.int64)
+        parts = [self.formula.terms(self.problem, rows[s : s + _MIN_ROWS]) for s in starts]
+        return np.array([part.sum(axis=0) for part in parts]).sum(axis=0, dtype=np.int64)
 
     def _totals(self, node: Node[SumState]) -> np.ndarray:
         if node.state.totals is None:
             node.state.totals = self._count(node.rows.active)
         return node.state.totals
-
-    def _histograms(self, rows: np.ndarray, totals: np.ndarray) -> Any:
-        """A function of columns: the sums of the rows by column, bin and channel."""
-        from pellucid._core.kernels.mistakes import hist_csc, hist_dense
-        from pellucid._core.kernels.surrogate_cost import add_losses
-
-        problem, bins = self.problem, self.problem.bins
-        shape = bins.edges.shape[1], self._n_channels
-        if self.formula.needs_costs:
-            terms = self._terms(rows)
-        else:
-            labels, units = problem.labels[rows], problem.weights.units_of(rows)
-            if bins.is_sparse:
-                group = np.full(problem.n_samples, -1, dtype=np.int32)
-                group[rows] = labels
-                last = np.full(problem.n_features, shape[0] - 2)
-
-        def histograms(features: np.ndarray) -> np.ndarray:
-            sums = np.zeros((len(features), *shape), dtype=np.int64)
-            if self.formula.needs_costs:
-                for j, out in zip(features, sums):
-                    codes = bins.dense_column(int(j), problem.n_samples)
-                    add_losses(codes[None], rows, terms, out[None])
-            elif bins.is_sparse:
-                entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code, group)
-                by_group = problem.weights.units, totals, last, sums.transpose(0, 2, 1)
-                hist_csc(features, *entries, *by_group)
-            else:
-                hist_dense(features, bins.codes, rows, labels, units, sums.transpose(0, 2, 1))
-            return sums
-
-        return histograms
 
 
 class NormalizedCut(SumFormula):
@@ -321,19 +361,11 @@ class NormalizedCut(SumFormula):
 
     def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
         """Judge all bins of some columns by a compiled loop, with bounds inside the bins."""
-        from pellucid._core.kernels.normalized_cut import (
-            LabelGraph,
-            NormalizedCutWorkspace,
-            scan_columns,
-        )
+        from pellucid._core.kernels.normalized_cut import scan_columns
 
         n_columns, n_bins, k = sums.shape
-        found = ColumnScan(
-            np.empty(n_columns), np.empty(n_columns, dtype=np.intp), np.empty((n_columns, n_bins))
-        )
-        graph = LabelGraph(totals, self._whole, self._self_weight)
-        workspace = NormalizedCutWorkspace(
-            np.empty(k), np.empty(k), np.empty(n_bins), np.empty((n_bins + 1, 4))
-        )
-        scan_columns(sums, inside, graph, found.bounds, found.best, found.edge, workspace)
-        return found
+        best, edge = np.empty(n_columns), np.empty(n_columns, dtype=np.intp)
+        bounds, sides = np.empty((n_columns, n_bins)), np.empty((n_bins + 1, 4))
+        graph = totals.astype(np.float64), self._whole, self._self_weight
+        scan_columns(sums, inside, *graph, np.empty((4, k)), sides, best, edge, bounds)
+        return ColumnScan(best, edge, bounds)

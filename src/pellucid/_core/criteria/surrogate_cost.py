@@ -37,14 +37,13 @@ import numpy as np
 from pellucid._core.criteria.base import MemoryCriterion, Node, NodeRows
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.criteria.sums import ColumnScan, SumFormula
+from pellucid._core.criteria.sums import ColumnScan
 from pellucid._core.criteria.surrogate_search import (
-    BinLayout,
-    DenseHistogram,
+    CandidateLosses,
+    LossSearch,
     RowLosses,
     SparseHistograms,
     best_split_of_few,
-    scan_sums,
 )
 from pellucid._utils.threads import ThreadPool
 
@@ -158,12 +157,7 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
         losses = RowLosses.of(self.problem, rows, centers, costs)
         if len(rows) <= _FEW_ROWS_PER_BIN * self._bins.edges.shape[1]:
             return best_split_of_few(self.problem, rows, losses, best)
-        dense = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
-        return dense.best_split(best)
-
-    @cached_property
-    def _dense_layout(self) -> BinLayout:
-        return BinLayout.dense(self.problem)
+        return LossSearch(self.problem, rows, losses).best_split(best)
 
     @cached_property
     def _sparse(self) -> SparseHistograms:
@@ -188,7 +182,7 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
         return bounds
 
 
-class SurrogateFormula(SumFormula):
+class SurrogateFormula(CandidateLosses):
     """The surrogate cost as a formula of sums: the losses at all centers, and the least costs.
 
     `SurrogateCost` searches few candidate centers instead of all. With rows in memory, this takes
@@ -196,7 +190,6 @@ class SurrogateFormula(SumFormula):
     """
 
     needs_costs = True
-    no_split = 2**62
 
     def n_channels(self, n_clusters: int) -> int:
         """One sum per center, and that of the least costs."""
@@ -207,13 +200,9 @@ class SurrogateFormula(SumFormula):
         least = costs.min(axis=1, keepdims=True)
         return np.concatenate([costs - least, least], axis=1)
 
-    def objective(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Cost of splits whose children have the centers of least cost."""
-        return (left[:, :-1].min(axis=1) + left[:, -1]) + right[:, :-1].min(axis=1) + right[:, -1]
-
     def cost(self, totals: np.ndarray) -> int:
         """Surrogate cost of a leaf."""
-        return int(totals[:-1].min() + totals[-1])
+        return super().cost(totals[:-1]) + int(totals[-1])
 
     def cluster(self, totals: np.ndarray) -> int:
         """The center with the least cost; ties go to the lowest."""
@@ -224,12 +213,9 @@ class SurrogateFormula(SumFormula):
         return bool(totals[:-1].min() == 0)
 
     def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
-        """Judge all bins of some columns by a compiled loop, with bounds inside the bins."""
-        (n_columns, n_bins, _), floor = sums.shape, totals[-1]
-        losses = sums[:, :, :-1].reshape(n_columns * n_bins, -1).copy()
-        ends = n_bins * np.arange(n_columns + 1)
-        found, bounds = scan_sums(ends, inside.ravel(), totals[:-1].copy(), losses)
-        return ColumnScan(found[:, 0] + floor, found[:, 1], bounds.reshape(inside.shape) + floor)
+        """That of the losses, with the least costs added."""
+        best, edge, bounds = super().scan(sums[:, :, :-1], inside, totals[:-1].copy())
+        return ColumnScan(best + totals[-1], edge, bounds + totals[-1])
 
 
 class CenterBounds:

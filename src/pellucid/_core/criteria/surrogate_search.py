@@ -7,22 +7,20 @@ those of the rows without an entry. So the time is proportional to the entries.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.sums import ColumnScan, OpenRows, SumFormula, SumSearch
 from pellucid._core.data.arrays import stable_argsort
 
 _MIN_TASK_ROWS = 2**13
 """Rows whose losses are worth a task of their own."""
-
-_MAX_SUMS = 2**19
-"""Sums of dense columns that are in memory at once (4 MB)."""
 
 _SUMS_AT_ONCE = 2**16
 """Sums of sparse columns that are computed and scanned at once, so that they stay in the cache."""
@@ -70,6 +68,37 @@ def best_split_of_few(problem: Problem, rows: np.ndarray, losses: RowLosses, bes
     return min(best, Split(losses.floor + loss, feature, float(values[feature, place])))
 
 
+class CandidateLosses(SumFormula):
+    """The loss of a split, by the sums of the losses at some centers."""
+
+    no_split = 2**62
+
+    def cost(self, totals: np.ndarray) -> int:
+        """Loss of a leaf."""
+        return int(totals.min())
+
+    def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
+        """Judge all bins of some columns by a compiled loop, with bounds inside the bins."""
+        n_columns, n_bins, n_centers = sums.shape
+        losses = sums.reshape(n_columns * n_bins, n_centers).copy()
+        ends = n_bins * np.arange(n_columns + 1)
+        found, bounds = scan_bins(ends, inside.ravel(), totals, losses)
+        return ColumnScan(found[:, 0], found[:, 1], bounds.reshape(inside.shape))
+
+
+class LossSearch(SumSearch):
+    """The search for the split of least loss."""
+
+    def __init__(self, problem: Problem, rows: np.ndarray, losses: RowLosses) -> None:
+        super().__init__(problem, CandidateLosses(), rows, losses.totals, losses.values)
+        self._floor = losses.floor
+
+    def best_split(self, best: Split) -> Split:
+        """The best split of the node, or `best` if none is better."""
+        splits = self.best_splits(goal=best.objective - self._floor + 1)
+        return min([best, *(s._replace(objective=self._floor + s.objective) for s in splits)])
+
+
 class BinLayout(NamedTuple):
     """The bins of a histogram, column after column: column j has ``ends[j] <= b < ends[j + 1]``.
 
@@ -79,135 +108,6 @@ class BinLayout(NamedTuple):
     ends: np.ndarray
     codes: np.ndarray
     inside: np.ndarray
-
-    @classmethod
-    def dense(cls, problem: Problem) -> BinLayout:
-        """All bins of dense columns."""
-        n_features, width = problem.bins.edges.shape
-        codes = np.tile(np.arange(width), n_features)
-        return cls(width * np.arange(n_features + 1), codes, problem.bins.inside.ravel())
-
-
-class ScannedColumns(NamedTuple):
-    """What a scan of the columns first, first + 1, .. finds.
-
-    `sums`, (n_bins, n_centers), are those of the losses in each bin and those below it; `bounds`
-    are lower bounds for the losses of all thresholds inside each bin. `found`, (n_columns, 3), has
-    the least loss over the edges of each column, the code of its bin, and the least bound.
-    """
-
-    first: int
-    sums: np.ndarray
-    bounds: np.ndarray
-    found: np.ndarray
-
-
-class OpenRows(NamedTuple):
-    """All rows in some bins of a column, sorted by value, with the numbers of their bins."""
-
-    values: np.ndarray
-    bins: np.ndarray
-    losses: np.ndarray
-
-
-class Histogram(ABC):
-    """Sums of the losses of a node's rows at the candidate centers, by column and bin."""
-
-    sums_at_once: int
-    """Sums that are computed and scanned at once."""
-
-    def __init__(
-        self, problem: Problem, centers: np.ndarray, losses: RowLosses, layout: BinLayout
-    ) -> None:
-        self.problem, self.centers, self.losses, self.layout = problem, centers, losses, layout
-        self._scanned: dict[int, ScannedColumns] = {}
-
-    @abstractmethod
-    def column_sums(self, first: int, last: int) -> np.ndarray:
-        """The sums of the columns first .. last - 1: a new array of shape (n_bins, n_centers)."""
-
-    @abstractmethod
-    def open_rows(self, feature: int, is_open: np.ndarray) -> OpenRows:
-        """The rows in some bins of a column."""
-
-    def best_split(self, best: Split) -> Split:
-        """The best split of the node, or `best` if none is better."""
-        from pellucid._core.kernels.surrogate_cost import INFINITE
-
-        problem, floor = self.problem, self.losses.floor
-        splits = search_columns(
-            problem,
-            np.arange(problem.n_features),
-            len(self.losses.values),
-            self._scan,
-            self._refine,
-            no_split=INFINITE,
-            goal=best.objective - floor + 1,
-        )
-        self._scanned.clear()
-        return min([best, *(split._replace(objective=floor + split.objective) for split in splits)])
-
-    def _scan(self, features: np.ndarray, found: np.ndarray) -> None:
-        """Least loss over the edges of neighbouring columns; see `search_columns`."""
-        n_sums = max(1, int(self.layout.ends[-1]) * len(self.centers))
-        step = max(1, self.sums_at_once * self.problem.n_features // n_sums)
-        end = int(features[-1]) + 1
-        for first in range(int(features[0]), end, step):
-            last = min(first + step, end)
-            columns = self._scan_columns(first, last)
-            found[first:last, 0] = columns.found
-            if n_sums <= _MAX_SUMS:
-                self._scanned.update(dict.fromkeys(range(first, last), columns))
-
-    def _scan_columns(self, first: int, last: int) -> ScannedColumns:
-        ends = self.layout.ends[first : last + 1]
-        inside, sums = self.layout.inside[ends[0] : ends[-1]], self.column_sums(first, last)
-        found, bounds = scan_sums(ends - ends[0], inside, self.losses.totals, sums)
-        found[:, 1] = self.layout.codes[ends[:-1] + found[:, 1]]
-        return ScannedColumns(first, sums, bounds, found)
-
-    def _refine(self, feature: int, limit: float) -> np.ndarray:
-        """Least loss and threshold of a column, exact up to `limit`; see `search_columns`."""
-        columns = self._scanned.get(feature)
-        if columns is None:
-            columns = self._scan_columns(feature, feature + 1)
-        first, start, end = self.layout.ends[[columns.first, feature, feature + 1]]
-        part = slice(start - first, end - first)
-        loss, code, _ = columns.found[feature - columns.first].tolist()
-        at_edge = loss, self.problem.bins.edges[feature, code]
-        rows = self.open_rows(feature, columns.bounds[part] <= limit)
-        best = min(at_edge, _best_inside(rows, columns.sums[part], self.losses.totals))
-        # Objects, since integers of this size do not fit into floats.
-        return np.array([best], dtype=object)
-
-
-class DenseHistogram(Histogram):
-    """Histogram of dense columns; losses are in the order of `rows`, those of the node."""
-
-    sums_at_once = _MAX_SUMS
-
-    def __init__(
-        self,
-        problem: Problem,
-        rows: np.ndarray,
-        centers: np.ndarray,
-        losses: RowLosses,
-        layout: BinLayout,
-    ) -> None:
-        super().__init__(problem, centers, losses, layout)
-        self._rows = rows
-
-    def column_sums(self, first: int, last: int) -> np.ndarray:
-        from pellucid._core.kernels.surrogate_cost import add_losses
-
-        bins, n_centers = self.problem.bins, len(self.centers)
-        sums = np.zeros((last - first, bins.edges.shape[1], n_centers), dtype=np.int64)
-        add_losses(bins.codes[first:last], self._rows, self.losses.values, sums)
-        return sums.reshape(-1, n_centers)
-
-    def open_rows(self, feature: int, is_open: np.ndarray) -> OpenRows:
-        places, codes, values = rows_in_bins(self.problem, feature, self._rows, is_open)
-        return OpenRows(values, codes, self.losses.values.take(places, axis=0))
 
 
 class Entries(NamedTuple):
@@ -234,44 +134,58 @@ class Entries(NamedTuple):
         return X.data[column][places].astype(np.float64, copy=False)
 
 
-class SparseHistogram(Histogram):
-    """Histogram of CSC columns, computed as it is read; losses are in the order of `rows`."""
-
-    sums_at_once = _SUMS_AT_ONCE
+class SparseHistogram(LossSearch):
+    """The same on CSC columns, with a histogram of the bins that hold entries."""
 
     def __init__(
-        self, problem: Problem, centers: np.ndarray, entries: Entries, losses: RowLosses
+        self, problem: Problem, rows: np.ndarray, losses: RowLosses, entries: Entries
     ) -> None:
-        super().__init__(problem, centers, losses, entries.layout)
-        self.entries = entries
+        self.problem, self.formula, self.rows = problem, CandidateLosses(), rows
+        self.totals, self._floor = losses.totals, losses.floor
+        self.entries, self.losses, self.layout = entries, losses.values, entries.layout
 
-    def column_sums(self, first: int, last: int) -> np.ndarray:
-        """The sums of the columns first .. last - 1, rows without an entry included."""
+    def scan(self, features: np.ndarray, found: np.ndarray) -> None:
+        n_sums = max(1, int(self.layout.ends[-1]) * len(self.totals))
+        step, end = max(1, _SUMS_AT_ONCE * self.problem.n_features // n_sums), features[-1] + 1
+        for first in range(features[0], end, step):
+            last = min(first + step, end)
+            ends = self.layout.ends[first : last + 1]
+            inside, sums = self.layout.inside[ends[0] : ends[-1]], self.sums(first, last)
+            of_columns, _ = scan_bins(ends - ends[0], inside, self.totals, sums)
+            of_columns[:, 1] = self.layout.codes[ends[:-1] + of_columns[:, 1]]
+            found[first:last, 0] = of_columns
+
+    def column(self, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        bins = slice(*self.layout.ends[feature : feature + 2])
+        edges = self.problem.bins.edges[feature, self.layout.codes[bins]]
+        return self.sums(feature, feature + 1), self.layout.inside[bins], edges
+
+    def sums(self, first: int, last: int) -> np.ndarray:
+        """Sums of the columns first .. last - 1, rows without an entry included, by bin."""
         from pellucid._core.kernels.surrogate_cost import add_entries
 
-        entries, losses = self.entries, self.losses
-        ends = self.layout.ends[first : last + 1]
-        sums = np.zeros((ends[-1] - ends[0], losses.values.shape[1]), dtype=np.int64)
+        entries, ends = self.entries, self.layout.ends[first : last + 1]
+        sums = np.zeros((ends[-1] - ends[0], len(self.totals)), dtype=np.int64)
         part = slice(*entries.indptr[[first, last]])
-        add_entries(entries.indices[part], entries.bins[part], ends[0], losses.values, sums)
-        rest = losses.totals - np.add.reduceat(sums, ends[:-1] - ends[0])
+        add_entries(entries.indices[part], entries.bins[part], ends[0], self.losses, sums)
+        rest = self.totals - np.add.reduceat(sums, ends[:-1] - ends[0])
         sums[entries.zero_bin[first:last] - ends[0]] += rest
         return sums
 
-    def open_rows(self, feature: int, is_open: np.ndarray) -> OpenRows:
+    def open_rows(self, feature: int, is_open: np.ndarray) -> Iterator[OpenRows]:
         """The rows in some bins of a column; one row stands for all that have no entry."""
         entries, start = self.entries, self.layout.ends[feature]
         column = slice(*entries.indptr[feature : feature + 2])
         bins, zero_bin = entries.bins[column] - start, entries.zero_bin[feature] - start
-        is_chosen, losses = is_open[bins], self.losses.values[entries.indices[column]]
+        is_chosen, losses = is_open[bins], self.losses[entries.indices[column]]
         values = entries.values(self.problem.X, feature, is_chosen)
         rows = OpenRows(values, bins[is_chosen], losses[is_chosen])
         if is_open[zero_bin]:
-            rest = self.losses.totals - losses.sum(axis=0)
-            parts = zip(rows, ([0.0], [zero_bin], [rest]))
-            rows = OpenRows(*map(np.concatenate, parts))
-        order = stable_argsort(rows.values)
-        return OpenRows(*(part.take(order, axis=0) for part in rows))
+            rest = self.totals - losses.sum(axis=0)
+            rows = OpenRows(*map(np.concatenate, zip(rows, ([0.0], [zero_bin], [rest]))))
+        if len(rows.values):
+            order = stable_argsort(rows.values)
+            yield OpenRows(*(part.take(order, axis=0) for part in rows))
 
 
 class SparseHistograms:
@@ -283,7 +197,7 @@ class SparseHistograms:
     def of(self, rows: np.ndarray, centers: np.ndarray, costs: np.ndarray) -> SparseHistogram:
         """Histogram of some rows."""
         losses = RowLosses.of(self.problem, rows, centers, costs)
-        return SparseHistogram(self.problem, centers, self._entries_of(rows), losses)
+        return SparseHistogram(self.problem, rows, losses, self._entries_of(rows))
 
     @cached_property
     def _codes_by_row(self) -> sparse.csr_array:
@@ -324,7 +238,7 @@ class SparseHistograms:
         return Entries(indices, indptr, bin_of_entry, zero_bin, layout, rows)
 
 
-def scan_sums(
+def scan_bins(
     ends: np.ndarray, inside: np.ndarray, totals: np.ndarray, sums: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make the sums of each column cumulative; what the scan finds, and the bounds of the bins."""
@@ -333,25 +247,3 @@ def scan_sums(
     found, bounds = np.empty((len(ends) - 1, 3), np.int64), np.empty(len(sums), np.int64)
     scan_bins(ends, inside, totals, sums, found, bounds)
     return found, bounds
-
-
-def _best_inside(rows: OpenRows, sums: np.ndarray, totals: np.ndarray) -> tuple[int, float]:
-    """Least loss of the thresholds at the values of rows, and the lowest that has it.
-
-    `sums` are the cumulative sums of all bins of the column. Each value is scanned as if it were a
-    bin. The first value of a bin also gets the losses of the closed bins below it. `rows.losses`
-    may be overwritten.
-    """
-    is_new, by_value = rows.values[1:] != rows.values[:-1], rows.losses
-    starts = np.append(0, is_new.nonzero()[0] + 1)
-    if len(starts) < len(rows.values):
-        by_value = np.add.reduceat(by_value, starts)
-    bins = rows.bins.take(starts).astype(np.intp)
-    first = np.append(0, (bins[1:] != bins[:-1]).nonzero()[0] + 1)
-    sums = np.concatenate([np.zeros_like(sums[:1]), sums])
-    by_value[first] += sums[bins[first]]
-    by_value[first[1:]] -= sums[bins[first[:-1]] + 1]
-    n = len(starts)
-    found, _ = scan_sums(np.array([0, n]), np.zeros(n, dtype=bool), totals, by_value)
-    loss, place, _ = found[0].tolist()
-    return loss, float(rows.values[starts[place]])

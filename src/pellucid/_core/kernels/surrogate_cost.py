@@ -101,6 +101,27 @@ def add_losses(codes, rows, losses, sums):
 
 
 @compiled
+def add_csc_losses(features, codes, indices, indptr, zero_code, place, losses, totals, sums):
+    """The same from the stored entries of CSC columns: the losses of row r are losses[place[r]].
+
+    Rows whose place is -1 do not count. The bin of 0 gets what the entries leave of the totals.
+    """
+    _, n_centers = losses.shape
+    for f in range(len(features)):
+        j = features[f]
+        zero = np.uint64(zero_code[j])
+        for c in range(n_centers):
+            sums[f, zero, c] += totals[c]
+        for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+            i = place[indices[p]]
+            if i >= 0:
+                b = np.uint64(codes[p])
+                for c in range(n_centers):
+                    sums[f, b, c] += losses[i, c]
+                    sums[f, zero, c] -= losses[i, c]
+
+
+@compiled
 def add_entries(rows, bins, first_bin, losses, sums):
     """sums[bins[p] - first_bin] += losses[rows[p]] for all p."""
     _, n_centers = sums.shape

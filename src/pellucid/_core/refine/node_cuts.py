@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.column_search import Split, search_columns
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.partition import split_rows
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.sums import ColumnScan, SumFormula, SumSearch
 from pellucid._core.data.arrays import stable_argsort
 from pellucid._core.kernels import INFINITE_COST
 from pellucid._core.refine.tuning import DEFAULT_LIMITS, SweepLimits
@@ -45,12 +46,42 @@ def contested_rows(
     return ContestedRows(found[:n], difference[:n], negative, positive)
 
 
-class FixedCenterSearch:
+class SumOfDifferences(SumFormula):
+    """Sum of the differences of the rows on the left; negative and positive ones are apart."""
+
+    no_split = INFINITE_COST
+
+    def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
+        """Judge all bins; a bound is that of the rows of negative difference of the bin.
+
+        If all differences of a bin have one sign, the edge on one side is at least as good as the
+        inside, unless it is no cut.
+        """
+        falls, rises = sums[:, :, 0], sums[:, :, 1]
+        low, high = falls.cumsum(axis=1), rises.cumsum(axis=1)
+        is_first = (low == falls) & (high == rises)
+        is_last = (low == totals[0]) & (high == totals[1])
+        is_cut = ((low | high) != 0) & ~is_last
+        values = np.where(is_cut, low + high, self.no_split)
+        is_open = ((falls != 0) | (is_first & (rises != 0))) & ((rises != 0) | is_last)
+        bounds = np.where(inside & is_open, low + high - rises, self.no_split)
+        edge = values.argmin(axis=1)
+        return ColumnScan(values[np.arange(len(edge)), edge], edge, bounds)
+
+    def cost(self, totals: np.ndarray) -> int:
+        return int(totals.sum())
+
+
+class FixedCenterSearch(SumSearch):
     """The search for the cut with the least sum of differences on its left."""
 
     def __init__(self, problem: Problem, contested: ContestedRows) -> None:
-        self.problem, self.contested = problem, contested
-        self._features = np.arange(problem.n_features)
+        difference, totals = (
+            contested.difference,
+            np.array([contested.negative, contested.positive]),
+        )
+        terms = np.stack([np.minimum(difference, 0), np.maximum(difference, 0)], axis=1)
+        super().__init__(problem, SumOfDifferences(), contested.rows, totals, terms)
 
     def best(self, goal: int) -> Split | None:
         """The best cut below a goal, with contested rows on both sides.
@@ -58,84 +89,25 @@ class FixedCenterSearch:
         Its threshold is the value of a contested row, so that the cut of other rows does not depend
         on where edges of bins are.
         """
-        size = len(self.contested.rows)
-        if size < 2:
-            return None
-        cuts = search_columns(
-            self.problem, self._features, size, self._scan, self._refine, INFINITE_COST, goal=goal
-        )
+        cuts = self.best_splits(goal=goal) if len(self.rows) > 1 else []
         if not cuts:
             return None
-        best = cuts[0]
-        rows = split_rows(self.problem, self.contested.rows, best.feature, best.threshold)
-        return best._replace(threshold=rows.low)
+        rows = split_rows(self.problem, self.rows, cuts[0].feature, cuts[0].threshold)
+        return cuts[0]._replace(threshold=rows.low)
 
     def best_features(self, number: int) -> np.ndarray:
         """The columns with the best cuts, ascending; they do not depend on edges of bins."""
-        problem, features = self.problem, self._features
+        problem, features = self.problem, np.arange(self.problem.n_features)
         if number >= len(features):
             return features
         found = np.full((len(features), 1, 3), INFINITE_COST)
-        blocks = problem.feature_blocks(features, len(self.contested.rows))
-        problem.pool.map(lambda block: self._scan(block, found), blocks)
+        blocks = problem.feature_blocks(features, len(self.rows))
+        problem.pool.map(lambda block: self.scan(block, found), blocks)
         limit = np.sort(found[:, 0, 0])[number - 1]
         promising = np.flatnonzero(np.minimum(found[:, 0, 0], found[:, 0, 2]) <= limit)
-        refined = problem.pool.map(lambda j: self._refine(j, limit), promising.tolist())
+        refined = problem.pool.map(lambda j: self.refine(j, limit), promising.tolist())
         least = [cuts[0, 0] for cuts in refined]
         return np.sort(promising[np.argsort(least, kind="stable")[:number]])
-
-    def _scan(self, block: np.ndarray, found: np.ndarray) -> None:
-        from pellucid._core.kernels.fixed_center_split import scan_dense, scan_sparse
-
-        bins, contested = self.problem.bins, self.contested
-        if not bins.is_sparse:
-            width = bins.inside.shape[1]
-            scan_dense(
-                block, bins.codes, bins.n_edges, bins.inside, *contested,
-                np.zeros((2 * len(block), width, 2), dtype=np.int64),
-                np.empty(width, dtype=bool), found[:, 0],
-            )  # fmt: skip
-            return
-        scan_sparse(
-            features=block,
-            codes=bins.codes[0],
-            indices=bins.indices,
-            indptr=bins.indptr,
-            zero_code=bins.zero_code,
-            n_edges=bins.n_edges,
-            inside=bins.inside,
-            difference=self._difference_of_all,
-            negative=contested.negative,
-            positive=contested.positive,
-            found=found[:, 0],
-        )
-
-    @cached_property
-    def _difference_of_all(self) -> np.ndarray:
-        """Difference of every row of the data; 0 for those that are not contested."""
-        difference = np.zeros(self.problem.n_samples, dtype=np.int64)
-        difference[self.contested.rows] = self.contested.difference
-        return difference
-
-    def _refine(self, feature: int, limit: float) -> np.ndarray:
-        from pellucid._core.kernels.fixed_center_split import open_bins, sweep_bins
-
-        problem, contested, bins = self.problem, self.contested, self.problem.bins
-        codes, n_codes = bins.dense_column(feature, problem.n_samples), bins.n_edges[feature] + 1
-        at_edge = np.empty(n_codes, dtype=np.int64)
-        positions = np.empty(len(contested.rows) + 1, dtype=np.int32)
-        sums, wanted = np.zeros((1, n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=bool)
-        edge, n = open_bins(
-            feature, codes, n_codes, bins.inside, contested, limit, sums, wanted, at_edge, positions
-        )
-        positions = positions[:n]
-        values = problem.values(feature, contested.rows[positions])
-        order = np.argsort(values, kind="stable")
-        least, threshold = sweep_bins(order, values, positions, codes, contested, at_edge)
-        at_best_edge = int(at_edge[edge]) if edge >= 0 else INFINITE_COST
-        # Objects, since integers of this size do not fit into floats.
-        best = min((at_best_edge, bins.edges[feature, edge]), (int(least), threshold))
-        return np.array([best], dtype=object)
 
 
 class Moments(NamedTuple):

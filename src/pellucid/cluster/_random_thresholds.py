@@ -126,7 +126,6 @@ class RandomThresholds(BaseReferenceTree):
             seed,
             method=self.method,
             objective=self.objective,
-            pool=problem.pool,
         )
         labels = _first_of_equals(problem.centers)[problem.labels].astype(np.intp)
         groupings = _groupings(problem.data, trees)

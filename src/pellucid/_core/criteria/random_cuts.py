@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, nextafter, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +13,6 @@ from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.partition import SplitRows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import divide_rows
-from pellucid._utils.threads import SERIAL, ThreadPool
 
 Objective = Literal["kmeans", "kmedians"]
 RandomMethod = Literal["makarychev-shan", "gamlath"]
@@ -25,7 +25,6 @@ def draw_cuts(
     *,
     method: RandomMethod = "makarychev-shan",
     objective: Objective = "kmeans",
-    pool: ThreadPool = SERIAL,
 ) -> Trees:
     """Draw whole trees from the centers alone.
 
@@ -40,36 +39,83 @@ def draw_cuts(
     two centers of a leaf at the time. The first draws of a seed are the same whatever the number of
     draws.
     """
-    from pellucid._core.kernels.random_cuts import draw_trees
-
-    k, n_features = centers.shape
+    k = len(centers)
     coordinates = np.ascontiguousarray(np.sort(centers.T, axis=1))
     rank = np.stack([row.searchsorted(centers[:, j]) for j, row in enumerate(coordinates)])
     squared = objective == "kmeans"
-    distance = np.empty((0, 0))
+    distance = None
     if method == "makarychev-shan":
         distance = _cut_weights(coordinates, rank, squared)
     uniforms = np.random.default_rng(seed).random((n_draws, k - 1, 2))
     nodes = np.full((4, n_draws, 2 * k - 1), -1)
     trees = Trees(nodes[0], np.full(nodes[0].shape, np.nan), *nodes[1:])
-    min_draws = -(-50_000 // (k * k * n_features))
-
-    def work(block: tuple[int, int]) -> None:
-        draw_trees(
-            coordinates=coordinates,
-            rank=rank,
-            distance=distance,
-            squared=squared,
-            uniforms=uniforms,
-            begin=block[0],
-            end=block[1],
-            trees=tuple(trees),
-            lengths=np.empty((n_features, k - 1)),
-            scratch=tuple(np.zeros((4, 2 * k), dtype=np.int64)),
-        )
-
-    pool.map(work, pool.blocks(n_draws, min_draws))
+    for numbers, tree in zip(uniforms, zip(*trees)):
+        _draw_tree(coordinates, rank, distance, squared, numbers, Trees(*tree))
     return trees
+
+
+def _draw_tree(
+    coordinates: np.ndarray,
+    rank: np.ndarray,
+    distance: np.ndarray | None,
+    squared: bool,
+    uniforms: np.ndarray,
+    tree: Trees,
+) -> None:
+    """Fill the arrays of a tree.
+
+    `coordinates`, (n_features, k), are sorted, and `rank` has the number of them below that of each
+    center. Of the two numbers for each cut, one decides the gap, and one the place within it.
+    """
+    k, n_nodes = len(rank[0]), 1
+    leaf = np.zeros(k, dtype=np.intp)
+    for u, v in uniforms.tolist():
+        order = np.argsort(leaf, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(leaf[order]) > 0))
+        low, high = (f.reduceat(rank[:, order], starts, axis=1) for f in (np.minimum, np.maximum))
+        lengths = np.where(_covers(low, high, k), np.diff(coordinates, axis=1), 0.0)
+        if distance is not None:
+            a, b = np.triu_indices(k, 1)
+            a, b = a[leaf[a] == leaf[b]], b[leaf[a] == leaf[b]]
+            apart = distance[a, b]
+            is_close = apart <= apart.max(initial=0.0) / float(k) ** 3
+            if apart.any():
+                ends = rank[:, a[is_close]], rank[:, b[is_close]]
+                lengths[_covers(np.minimum(*ends), np.maximum(*ends), k)] = 0.0
+        if not lengths.any():  # the centers of each leaf coincide
+            break
+        weight = lengths / lengths.max()  # so that the square of no length underflows
+        reached = (weight * weight if squared else weight).cumsum()
+        place = int(np.searchsorted(reached, u * reached[-1], side="right"))
+        j, g = divmod(min(place, int(np.flatnonzero(lengths)[-1])), k - 1)
+        a, b = coordinates[j, g : g + 2].tolist()
+        threshold = _draw_threshold(a, b, squared, v)
+        for node, first, last in zip(leaf[order][starts].tolist(), low[j], high[j]):
+            if first <= g < last:
+                tree.feature[node], tree.threshold[node] = j, threshold
+                tree.left[node], tree.right[node] = n_nodes, n_nodes + 1
+                of_node = leaf == node
+                leaf[of_node] = n_nodes + (rank[j, of_node] > g)
+                n_nodes += 2
+    tree.cluster[leaf[::-1]] = np.arange(k)[::-1]  # the lowest of several
+
+
+def _covers(first: np.ndarray, last: np.ndarray, k: int) -> np.ndarray:
+    """Which of the k - 1 gaps of each column lie between the ends of an interval."""
+    n_features, at = len(first), k * np.arange(len(first))[:, None]
+    changes = (np.bincount((ends + at).ravel(), minlength=n_features * k) for ends in (first, last))
+    return np.subtract(*changes).reshape(n_features, k).cumsum(axis=1)[:, :-1] > 0
+
+
+def _draw_threshold(a: float, b: float, squared: bool, u: float) -> float:
+    """Threshold t, a <= t < b, at quantile u of the density in the gap from a to b."""
+    if not squared:
+        at = a + (b - a) * u
+    elif u < 0.5:
+        at = a + (b - a) * sqrt(u / 2.0)
+    else:
+        at = b - (b - a) * sqrt((1.0 - u) / 2.0)
+    return max(a, min(at, nextafter(b, -inf)))
 
 
 def _cut_weights(coordinates: np.ndarray, rank: np.ndarray, squared: bool) -> np.ndarray:

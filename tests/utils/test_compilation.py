@@ -47,9 +47,9 @@ def test_without_internal_names_of_numba_everything_works(tmp_path):
 
 def test_machine_code_is_kept_for_the_next_process(tmp_path):
     code = (
-        "import numpy as np; from pellucid._core.kernels.fixed_center_split import total_cost;"
-        "total_cost(np.zeros(2, int), np.zeros(1, int), np.zeros((2, 1)));"
-        "print(sum(total_cost.stats.cache_hits.values()))"
+        "import numpy as np; from pellucid._core.kernels.induced_cost import sum_least_costs;"
+        "sum_least_costs(np.zeros(2, int), np.zeros(1, int), np.zeros((2, 1)));"
+        "print(sum(sum_least_costs.stats.cache_hits.values()))"
     )
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["0"]
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["1"]

@@ -285,8 +285,6 @@ def _sparse_nearest(
     labels: np.ndarray,
 ) -> Iterator[tuple[Any, ...]]:
     """The same for CSR rows."""
-    from pellucid._core.kernels.dataset import pick_nearest
-
     ones, transposed = np.ones(X.shape[1]), np.ascontiguousarray(centers.T)
     step = max(_MAX_PRODUCTS // len(centers), 1)
     for start in range(begin, end, step):
@@ -296,7 +294,10 @@ def _sparse_nearest(
         squares = sparse.csr_array((part.data**2, part.indices, part.indptr), shape=part.shape)
         sizes = squares @ ones + half_squares.max()
         errors = np.where(sizes <= MAX_VALUE**2, error * sizes, np.inf)
-        pick_nearest(part @ transposed, half_squares, errors, labels[rows])
+        scores, every = part @ transposed - half_squares, np.arange(len(sizes))
+        labels[rows] = at = scores.argmax(axis=1)
+        best, scores[every, at] = scores[every, at], -np.inf
+        labels[rows][~(best - scores.max(axis=1) > errors)] = -1
         yield rows, part
 
 

@@ -101,24 +101,6 @@ def dense_nearest(X, centers, half_squares, largest, error, limit, out):
 
 
 @compiled
-def pick_nearest(products, half_squares, errors, out):
-    """out[i] = the center c of the largest score products[i, c] - half_squares[c]; -1 if the two
-    largest differ by at most errors[i].
-    """
-    for i in range(len(out)):
-        best, second, at = -np.inf, -np.inf, -1
-        for c in range(len(half_squares)):
-            value = products[i, c] - half_squares[c]
-            if value > best:
-                second = best
-                best = value
-                at = c
-            elif value > second:
-                second = value
-        out[i] = at if best - second > errors[i] else -1
-
-
-@compiled
 def dense_sums(X, labels, weight, are_counts, scale, high, low):
     """Sum weight X[i, j] over the rows of each group g, so that the order does not matter.
 

@@ -1,11 +1,10 @@
-"""Absolute distances: nearest centers, sums over all rows, and medians of groups."""
+"""Absolute distances: nearest centers, and medians of groups."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pellucid._core.kernels.dataset import rounding_error
-from pellucid._utils.compilation import allocating, fused, inner
+from pellucid._utils.compilation import allocating, inner
 
 
 @allocating
@@ -73,56 +72,6 @@ def sparse_nearest(data, indices, indptr, coordinates, out):
         out[i] = at
         for p in range(indptr[i], indptr[i + 1]):
             dense_row[indices[p]] = 0.0
-
-
-@fused
-def dense_total(X, labels, weight, centers, total):
-    """total[0] += sum of weight[i] |X[i, j] - centers[labels[i], j]|; label -1 costs 0."""
-    n_features = X.shape[1]
-    for i in range(X.shape[0]):
-        g = labels[i]
-        if g >= 0:
-            distance = 0.0
-            for j in range(n_features):
-                distance += abs(X[i, j] - centers[g, j])
-            total[0] += weight[i] * distance
-
-
-@allocating
-def sparse_total(data, indices, indptr, first, last, labels, weight, coordinates, total):
-    """total[j] = the same for the columns first .. last of a CSC matrix.
-
-    coordinates[j, g] is centers[g, j]. All entries that are not stored are 0. Their weight is that
-    of the group less that of stored entries: with the rounding errors it keeps its digits.
-    """
-    n_groups = coordinates.shape[1]
-    group_weight, group_error = np.zeros(n_groups), np.zeros(n_groups)
-    group_rows = np.zeros(n_groups, dtype=np.int64)
-    for i in range(len(labels)):
-        g = labels[i]
-        if g >= 0:
-            group_error[g] += rounding_error(group_weight[g], weight[i])
-            group_weight[g] += weight[i]
-            group_rows[g] += 1
-    zeros, errors = np.empty(n_groups), np.empty(n_groups)
-    n_zeros = np.empty(n_groups, dtype=np.int64)
-    for j in range(first, last):
-        zeros[:] = group_weight
-        errors[:] = group_error
-        n_zeros[:] = group_rows
-        cost = 0.0
-        for p in range(indptr[j], indptr[j + 1]):
-            i = indices[p]
-            g = labels[i]
-            if g >= 0:
-                cost += weight[i] * abs(np.float64(data[p]) - coordinates[j, g])
-                errors[g] += rounding_error(zeros[g], -weight[i])
-                zeros[g] -= weight[i]
-                n_zeros[g] -= 1
-        for g in range(n_groups):
-            if n_zeros[g] > 0:
-                cost += max(zeros[g] + errors[g], 0.0) * abs(coordinates[j, g])
-        total[j] = cost
 
 
 @inner

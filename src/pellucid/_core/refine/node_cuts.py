@@ -39,11 +39,14 @@ def contested_rows(
     `left` and `right` have the leaf that each row of the data would reach on either side, `cluster`
     has the cluster of each leaf, and `costs` that of each row in each cluster.
     """
-    from pellucid._core.kernels.fixed_center_split import find_contested
-
-    found, difference = np.empty_like(rows), np.empty(len(rows), dtype=np.int64)
-    n, negative, positive = find_contested(rows, left, right, cluster, costs, found, difference)
-    return ContestedRows(found[:n], difference[:n], negative, positive)
+    clusters = cluster[left[rows]], cluster[right[rows]]
+    moves = np.flatnonzero(clusters[0] != clusters[1])
+    rows, (on_left, on_right) = rows[moves], (side[moves] for side in clusters)
+    difference = costs[rows, on_left] - costs[rows, on_right]
+    kept = difference.nonzero()[0]
+    rows, difference = rows[kept], difference[kept]
+    negative = int(difference.sum(where=difference < 0))
+    return ContestedRows(rows, difference, negative, int(difference.sum()) - negative)
 
 
 class SumOfDifferences(SumFormula):
@@ -146,9 +149,18 @@ class MovingRows:
 
     def move(self, moves: np.ndarray, moments: Moments) -> None:
         """Move the rows with `moves` from their right to their left cluster."""
-        from pellucid._core.kernels.moving_center_split import move_dense, move_sparse
-
-        (move_sparse if self.is_sparse else move_dense)(moves, self._arrays, moments)
+        moves = moves.nonzero()[0]
+        weight, (n_clusters, n_rows) = self.weights[moves], (len(moments.weights), len(moves))
+        X = self.problem.space.rows[self.rows[moves]].astype(np.float64, copy=False)
+        X = X if self.is_sparse else X - self.origin
+        for side, sign in ((self.left[moves], 1), (self.right[moves], -1)):
+            of_cluster = sparse.csr_array(
+                (sign * weight, (side, np.arange(n_rows))), shape=(n_clusters, n_rows)
+            )
+            sums = of_cluster @ X
+            moments.sums[...] += sums.toarray() if self.is_sparse else sums
+            moments.weights[...] += of_cluster.sum(axis=1)
+            moments.counts[...] += sign * np.bincount(side, minlength=n_clusters)
 
     def total(self) -> Moments:
         """Moments of all rows as one cluster."""
@@ -159,10 +171,8 @@ class MovingRows:
 
     def widest_features(self, number: int) -> np.ndarray:
         """The columns in which the rows have the largest sum of squares, ascending."""
-        from pellucid._core.kernels.moving_center_split import squares_dense, squares_sparse
-
-        total, squares = self.total(), np.zeros(len(self.origin))
-        (squares_sparse if self.is_sparse else squares_dense)(self._arrays, squares)
+        total, X = self.total(), self.problem.space.rows[self.rows].astype(np.float64, copy=False)
+        squares = self.weights @ (X.power(2) if self.is_sparse else (X - self.origin) ** 2)
         spread = squares - total.sums[0] ** 2 / total.weights[0]
         # Equal columns must be equal however their rows are stored and added up.
         if (largest := spread.max()) > 0:
@@ -182,7 +192,7 @@ class MovingRows:
 
         sweep_column = sweep_sparse if self.is_sparse else sweep_dense
         n_empty = np.count_nonzero(wanted & (base.counts == 0))
-        scratch = np.empty((2 if self.is_sparse else 1, len(wanted)))
+        scratch = np.empty((2, len(wanted)))
         for feature in features.tolist():
             values = self.problem.values(feature, self.rows)
             order = stable_argsort(values)

@@ -155,10 +155,8 @@ class PolishState:
         return Moments((means - self.origin) * weights[:, None], weights, counts)
 
     def _total_cost(self) -> Fraction:
-        from pellucid._core.kernels.fixed_center_split import total_cost
-
-        total = total_cost(self.tree.leaf, self.tree.cluster, self.costs)
-        return int(total) * Fraction(self.cost_unit)
+        own = self.costs[np.arange(len(self.costs)), self.tree.labels()]
+        return int(own.sum()) * Fraction(self.cost_unit)
 
     def _means(self, default: np.ndarray) -> np.ndarray:
         """Means of the clusters; `default` for clusters without rows."""

@@ -81,6 +81,25 @@ def _move_sparse(rows, i, a, b, S, squares):
         S[b, j] -= part
 
 
+def _move_loop(move: Any) -> Any:
+    """The loop over dense or over CSR rows."""
+
+    @compiled
+    def move_rows(moves, rows, moments, squares):
+        """Move the rows i with moves[i] from their right to their left cluster."""
+        S, W, N = moments
+        for i in range(len(moves)):
+            if moves[i]:
+                a, b, w = rows.left[i], rows.right[i], rows.weight[i]
+                move(rows, i, a, b, S, squares)
+                W[a] += w
+                W[b] -= w
+                N[a] += 1
+                N[b] -= 1
+
+    return move_rows
+
+
 def _sweep_loop(is_sparse: bool, move: Any) -> Any:
     """The loop over dense or over CSR rows.
 
@@ -130,4 +149,5 @@ def _sweep_loop(is_sparse: bool, move: Any) -> Any:
     return sweep
 
 
+move_dense, move_sparse = _move_loop(_move_dense), _move_loop(_move_sparse)
 sweep_dense, sweep_sparse = _sweep_loop(False, _move_dense), _sweep_loop(True, _move_sparse)

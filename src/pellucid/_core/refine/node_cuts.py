@@ -149,18 +149,10 @@ class MovingRows:
 
     def move(self, moves: np.ndarray, moments: Moments) -> None:
         """Move the rows with `moves` from their right to their left cluster."""
-        moves = moves.nonzero()[0]
-        weight, (n_clusters, n_rows) = self.weights[moves], (len(moments.weights), len(moves))
-        X = self.problem.space.rows[self.rows[moves]].astype(np.float64, copy=False)
-        X = X if self.is_sparse else X - self.origin
-        for side, sign in ((self.left[moves], 1), (self.right[moves], -1)):
-            of_cluster = sparse.csr_array(
-                (sign * weight, (side, np.arange(n_rows))), shape=(n_clusters, n_rows)
-            )
-            sums = of_cluster @ X
-            moments.sums[...] += sums.toarray() if self.is_sparse else sums
-            moments.weights[...] += of_cluster.sum(axis=1)
-            moments.counts[...] += sign * np.bincount(side, minlength=n_clusters)
+        from pellucid._core.kernels.moving_center_split import move_dense, move_sparse
+
+        squares = np.zeros(len(moments.weights))
+        (move_sparse if self.is_sparse else move_dense)(moves, self._arrays, moments, squares)
 
     def total(self) -> Moments:
         """Moments of all rows as one cluster."""

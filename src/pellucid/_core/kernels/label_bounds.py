@@ -3,16 +3,10 @@
 With L(t) and R(t) the least mistakes of the rows on the left and on the right of a cut t, L grows
 and R falls with t, and neither changes by more than the weight of the rows that change sides. So
 two cuts a < b of a column bound all cuts between them from below, and an interval of cuts is
-halved only if its bound is below the best tree known. In the same way, sets of rows A and B have
-
-    least mistakes of B >= least mistakes of A - weight of the rows of A that are not in B,
-
-so that the sets that were solved last bound those of cuts of other columns. Weights are integers.
+halved only if its bound is below the best tree known. Weights are integers.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from pellucid._utils.compilation import compiled, inner
 
@@ -24,43 +18,6 @@ the largest weight of a row."""
 FIRST, LAST, AT_FIRST, AT_LAST = 0, 1, 2, 6
 """Rows of a stack of intervals: two cuts; and at either, the least mistakes of its left and of its
 right side, and those of the two sides as leaves."""
-
-_ONES, _TWOS, _FOURS, _SUMS = (
-    np.uint64(x)
-    for x in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
-)
-_1, _2, _4, _56, _63 = (np.uint64(x) for x in (1, 2, 4, 56, 63))
-
-
-@inner
-def _count_bits(x):
-    x = x - ((x >> _1) & _ONES)
-    x = (x & _TWOS) + ((x >> _2) & _TWOS)
-    return np.int64((((x + (x >> _4)) & _FOURS) * _SUMS) >> _56)
-
-
-@inner
-def _bound_of(members, sets, values, n_sets, bound, heaviest):
-    """The largest lower bound of a set of rows by sets that were solved; at least `bound`."""
-    n_sets = min(n_sets, len(sets))
-    for e in range(n_sets):
-        slack = values[e] - bound
-        w = 0
-        while slack > 0 and w < sets.shape[1]:
-            slack -= _count_bits(sets[e, w] & ~members[w]) * heaviest
-            w += 1
-        bound += max(slack, 0)
-    return bound
-
-
-@inner
-def _store(members, value, sets, values, n_sets):
-    """Store a solved set in place of the oldest one; returns how many have been stored."""
-    at = n_sets % len(sets)
-    for w in range(sets.shape[1]):
-        sets[at, w] = members[w]
-    values[at] = value
-    return n_sets + 1
 
 
 @inner
@@ -164,15 +121,6 @@ def _bound_interval(stack, height, label, weight, order, middle):
 
 
 @inner
-def _set_members(order, first, last, members):
-    for w in range(len(members)):
-        members[w] = 0
-    for p in range(first, last):
-        row = np.uint64(order[p])
-        members[row >> np.uint64(6)] |= _1 << (row & _63)
-
-
-@inner
 def _least(middle, is_three):
     """Least mistakes of a cut: two trees or, with three leaves, a tree and a leaf."""
     if is_three:
@@ -181,14 +129,12 @@ def _least(middle, is_three):
 
 
 @inner
-def _solve_two(
-    rank, label, weight, order, n, limit, is_three, side, counts, best, stack, sets, values, found
-):
+def _solve_two(rank, label, weight, order, n, limit, is_three, side, counts, best, stack, found):
     """The least mistakes of trees of depth two, if they are below `limit`; of three leaves only
     if `is_three`. Sets VALUE, FEATURE and RANK of `found`, and returns whether the work was enough.
     If it was not, they are those of the best tree until then.
     """
-    middle, n_sets = best[2], 0
+    middle = best[2]
     for p in range(n):
         side[order[0, p]] = 0
     _stumps(rank, label, weight, order, n, limit, side, counts, best, found)
@@ -196,7 +142,6 @@ def _solve_two(
     whole, leaf = best[0, 0], best[0, 1]
     if whole < value:
         value, feature, at = whole, best[0, 2], best[0, 3]
-    members, others = sets[len(sets) - 1], sets[len(sets) - 2]
     for j in range(order.shape[0]):
         if value == 0:
             break
@@ -213,24 +158,14 @@ def _solve_two(
             if found[WORK] > found[MAX_WORK]:
                 found[VALUE], found[FEATURE], found[RANK] = value, feature, at
                 return False
-            _set_members(order[j], 0, cut, members)
-            _set_members(order[j], cut, n, others)
-            stored, m = sets[: len(sets) - 2], min(n_sets, len(sets) - 2)
-            found[WORK] += 2 * n + 4 * m
-            middle[0] = _bound_of(members, stored, values, n_sets, middle[0], found[HEAVIEST])
+            for p in range(n):
+                side[order[j, p]] = p >= cut
+            _stumps(rank, label, weight, order, n, value, side, counts, best, found)
+            for r in range(4):
+                middle[r] = best[r % 2, r // 2]
             if _least(middle, is_three) < value:
-                middle[1] = _bound_of(others, stored, values, n_sets, middle[1], found[HEAVIEST])
-            if _least(middle, is_three) < value:
-                for p in range(n):
-                    side[order[j, p]] = p >= cut
-                _stumps(rank, label, weight, order, n, value, side, counts, best, found)
-                for r in range(4):
-                    middle[r] = best[r % 2, r // 2]
-                n_sets = _store(members, middle[0], stored, values, n_sets)
-                n_sets = _store(others, middle[1], stored, values, n_sets)
-                if _least(middle, is_three) < value:
-                    value, feature = _least(middle, is_three), j
-                    at = rank[j, order[j, cut - 1]]
+                value, feature = _least(middle, is_three), j
+                at = rank[j, order[j, cut - 1]]
             _halve(stack, height, cut, middle)
             height += 2
     found[VALUE], found[FEATURE], found[RANK] = value, feature, at
@@ -248,31 +183,34 @@ def solve_one(rank, label, weight, order, side, counts, best, found):
 
 
 @compiled
-def solve_two(
-    rank, label, weight, order, limit, is_three, side, counts, best, stack, sets, values, found
-):
+def solve_two(rank, label, weight, order, limit, is_three, side, counts, best, stack, found):
     """As `_solve_two`, for all rows of `order`."""
     return _solve_two(
-        rank, label, weight, order, order.shape[1], limit, is_three, side, counts, best, stack,
-        sets, values, found,
-    )  # fmt: skip
+        rank,
+        label,
+        weight,
+        order,
+        order.shape[1],
+        limit,
+        is_three,
+        side,
+        counts,
+        best,
+        stack,
+        found,
+    )
 
 
 @compiled
-def solve_three(
-    rank, label, weight, order, part, limit, side, goes, counts, best, stacks, sets, values,
-    all_sets, all_values, found,
-):  # fmt: skip
+def solve_three(rank, label, weight, order, part, limit, side, goes, counts, best, stacks, found):
     """As `solve_two` for depth three; `part` is scratch like `order`."""
     n_features, n = order.shape
     if not _solve_two(
-        rank, label, weight, order, n, limit, False, side, counts, best, stacks[0], sets, values,
-        found,
-    ):  # fmt: skip
+        rank, label, weight, order, n, limit, False, side, counts, best, stacks[0], found
+    ):
         return False
     value, feature, at = min(limit, found[VALUE]), found[FEATURE], found[RANK]
-    whole, stack, middle, n_sets = found[VALUE], stacks[1], best[3], 0
-    members, stored = all_sets[len(all_sets) - 1], all_sets[: len(all_sets) - 1]
+    whole, stack, middle = found[VALUE], stacks[1], best[3]
     for j in range(n_features):
         if value == 0:
             break
@@ -286,12 +224,6 @@ def solve_three(
             cut = _middle_cut(rank[j], order[j], stack[FIRST, height], stack[LAST, height])
             if cut == stack[FIRST, height]:
                 continue
-            for s in range(2):
-                _set_members(order[j], cut * s, n if s else cut, members)
-                middle[s] = _bound_of(
-                    members, stored, all_values, n_sets, middle[s], found[HEAVIEST]
-                )
-            found[WORK] += 2 * n + 8 * min(n_sets, len(stored))
             for p in range(n):
                 goes[order[j, p]] = p >= cut
             # Mistakes beyond the limit may exclude the other cuts of the interval, too.
@@ -310,14 +242,11 @@ def solve_three(
                 found[WORK] += 2 * n * n_features
                 most = min(value, value - middle[1 - s] + margin)
                 if not _solve_two(
-                    rank, label, weight, part, m, most, False, side, counts, best, stacks[0], sets,
-                    values, found,
-                ):  # fmt: skip
+                    rank, label, weight, part, m, most, False, side, counts, best, stacks[0], found
+                ):
                     found[VALUE], found[FEATURE], found[RANK] = value, feature, at
                     return False
                 middle[s] = max(middle[s], found[VALUE])
-                _set_members(order[j], cut * s, n if s else cut, members)
-                n_sets = _store(members, middle[s], stored, all_values, n_sets)
             if middle[0] + middle[1] < value:
                 value, feature, at = middle[0] + middle[1], j, rank[j, order[j, cut - 1]]
             _halve(stack, height, cut, middle)

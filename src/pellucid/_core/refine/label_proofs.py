@@ -12,9 +12,6 @@ import numpy as np
 MAX_DEPTH = 3
 """Depth of the trees that can be searched."""
 
-N_STORED = 256, 4096
-"""Sets of rows of which bounds are stored, for depth two and three. Convention."""
-
 
 class Proof(NamedTuple):
     """A lower bound of the mistakes, 0 without proof, and a tree with fewer than the limit.
@@ -37,9 +34,6 @@ class ExactSearch:
         self._side, self._goes = np.empty(n, np.int8), np.empty(n, np.int8)
         self._counts = np.empty((2, 2, n_labels), np.int64)
         self._best, self._stacks = np.empty((4, 8), np.int64), np.empty((2, 10, n + 2), np.int64)
-        n_words = -(-n // 64)
-        self._sets = [np.empty((m, n_words), np.uint64) for m in N_STORED]
-        self._values = [np.empty(m, np.int64) for m in N_STORED]
 
     def prove(self, depth: int, n_leaves: int, limit: int, max_work: float) -> Proof:
         """The least mistakes, or that they are at least `limit`; a bound of 0 if work is too short.
@@ -68,17 +62,11 @@ class ExactSearch:
         if depth == 1 or n_leaves == 2:
             loops.solve_one(*data, self._side, *scratch, found)
             return True
-        stored = self._sets[0], self._values[0]
         if depth == 2 or n_leaves == 3:
             stack = self._stacks[0]
-            return loops.solve_two(
-                *data, limit, n_leaves == 3, self._side, *scratch, stack, *stored, found
-            )
-        all_stored = self._sets[1], self._values[1]
+            return loops.solve_two(*data, limit, n_leaves == 3, self._side, *scratch, stack, found)
         sides, part = (self._side, self._goes), np.empty_like(order)
-        return loops.solve_three(
-            *data, part, limit, *sides, *scratch, self._stacks, *stored, *all_stored, found
-        )
+        return loops.solve_three(*data, part, limit, *sides, *scratch, self._stacks, found)
 
     def _tree(
         self, order: np.ndarray, depth: int, n_leaves: int, found: np.ndarray, cut: Any = None

@@ -124,19 +124,9 @@ def as_category(value: Any) -> Any:
 
 
 def date_formats(columns: Columns, categorical: Collection[int] = ()) -> dict[str, ColumnFormat]:
-    """Formats of the columns of dates or times, by name.
+    """Formats of the columns of which all values are dates, times or missing, by name.
 
-    A column holds dates if all its values are dates or missing. The columns at the positions
-    `categorical` are left out.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> from pellucid.tables.columns import Columns
-    >>> from pellucid.tables.columns import date_formats
-    >>> table = Columns.of([[date(2020, 1, 31), "f"], [date(2021, 5, 1), "m"]])
-    >>> {name: found.kind for name, found in date_formats(table).items()}
-    {'x0': 'date'}
+    The columns at the positions `categorical` are left out.
     """
     found = {}
     for i, (name, column) in enumerate(zip(columns.names, columns.values)):

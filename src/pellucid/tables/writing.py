@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import polars as pl
 import polars.selectors as cs
@@ -20,7 +21,6 @@ from pellucid.tables.reading.source import BOM_ENCODING, TableSource, neutralise
 from pellucid.tables.suffixes import FEATHER, JSON, JSON_LINES, PARQUET, TEXT, written_format
 
 MAX_EXCEL_ROWS = 1_048_575
-_BOM = b"\xef\xbb\xbf"
 # The same table gives the same file: the time of the members of the archive, too.
 _CREATED = datetime(1980, 1, 1)
 
@@ -45,13 +45,28 @@ def write_table(
     the file is read, unless `keep_formulas`. Cells of Excel files have types and need none.
     """
     suffix, is_compressed = written_format(path, source.suffix if source is not None else ".csv")
-    with replacing(path) as unfinished, _system_errors(), open(unfinished, "wb") as file:
+    with ExitStack() as stack:
+        unfinished = stack.enter_context(replacing(path))
+        stack.enter_context(_system_errors())
+        file: Any = stack.enter_context(open(unfinished, "wb"))
         if is_compressed:
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as compressed:
-                stream = cast("IO[bytes]", compressed)
-                _write(stream, path, frame, source, suffix, bom, keep_formulas)
+            file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+        if suffix in TEXT:
+            if bom or (source is not None and source.options.encoding == BOM_ENCODING):
+                file.write(codecs.BOM_UTF8)
+            texts, separator = _as_fields(frame, source, suffix, keep_formulas)
+            texts.write_csv(file, separator=separator)
+        elif suffix in PARQUET:
+            frame.write_parquet(file)
+        elif suffix in FEATHER:
+            frame.write_ipc(file)
+        elif suffix in JSON_LINES:
+            # As text, because polars ignores an error of the last write to a file.
+            file.write(frame.write_ndjson().encode())
+        elif suffix in JSON:
+            file.write(frame.write_json().encode())
         else:
-            _write(file, path, frame, source, suffix, bom, keep_formulas)
+            _write_excel(file, path, frame)
 
 
 @contextmanager
@@ -63,33 +78,6 @@ def _system_errors() -> Iterator[None]:
         if "os error" not in str(error):
             raise
         raise OSError(str(error)) from error
-
-
-def _write(
-    file: IO[bytes],
-    path: Path,
-    frame: pl.DataFrame,
-    source: TableSource | None,
-    suffix: str,
-    bom: bool,
-    keep_formulas: bool,
-) -> None:
-    if suffix in TEXT:
-        if bom or (source is not None and source.options.encoding == BOM_ENCODING):
-            file.write(_BOM)
-        texts, separator = _as_fields(frame, source, suffix, keep_formulas)
-        texts.write_csv(file, separator=separator)
-    elif suffix in PARQUET:
-        frame.write_parquet(file)
-    elif suffix in FEATHER:
-        frame.write_ipc(file)
-    elif suffix in JSON_LINES:
-        # As text, because polars ignores an error of the last write to a file.
-        file.write(frame.write_ndjson().encode())
-    elif suffix in JSON:
-        file.write(frame.write_json().encode())
-    else:
-        _write_excel(file, path, frame)
 
 
 def to_text(

@@ -12,7 +12,6 @@ import io
 import lzma
 import os
 import stat
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,11 +59,6 @@ def read_bytes(file: Path) -> bytes:
     check_bytes(str(file), found.st_size)
     with open(file, "rb") as stream:
         return read_stream(str(file), stream)
-
-
-def read_standard_input(name: str) -> bytes:
-    """The bytes of standard input."""
-    return read_stream(name, sys.stdin.buffer)
 
 
 def read_stream(name: str, stream: IO[bytes]) -> bytes:
@@ -138,9 +132,9 @@ def unpack(name: str, content: bytes, path: PurePath) -> Content:
             raise InputError(f"{name} is compressed more than {MAX_LAYERS} times")
         path = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
         if opener is _open_zip:
-            if (suffix := _workbook_suffix(name, content)) is not None:
+            suffix, path = _look_into(name, content)
+            if suffix:
                 return Content(content, suffix)
-            path = PurePath(_only_member(name, content))
         content = _decompress(name, content, opener)
     if path.suffix.lower() in COMPRESSED:
         raise InputError(f"{name} cannot be decompressed: it is not a {path.suffix} file")
@@ -221,40 +215,26 @@ def _decompress(name: str, content: bytes, opener: Callable[[IO[bytes]], Any]) -
 
 def _members(archive: zipfile.ZipFile) -> list[str]:
     """Names of the files in an archive, without those that macOS adds."""
-    return [
-        each.filename
-        for each in archive.infolist()
-        if not each.is_dir() and not each.filename.startswith("__MACOSX/")
-    ]
+    names = [each.filename for each in archive.infolist() if not each.is_dir()]
+    return [name for name in names if not name.startswith("__MACOSX/")]
 
 
-def _open_archive(name: str, content: bytes) -> zipfile.ZipFile:
+def _look_into(name: str, content: bytes) -> tuple[str, PurePath]:
+    """The suffix of a spreadsheet, otherwise empty, and the only file of another archive."""
     with errors_of(name, "decompressed"):
-        return zipfile.ZipFile(io.BytesIO(content))
-
-
-def _workbook_suffix(name: str, content: bytes) -> str | None:
-    """The suffix of a spreadsheet, or None for another archive."""
-    archive = _open_archive(name, content)
-    names = archive.namelist()
-    suffix = (
-        ".xlsb" if "xl/workbook.bin" in names else ".xlsx" if "xl/workbook.xml" in names else ""
-    )
-    if not suffix and "content.xml" in names and "mimetype" in names:
-        suffix = ".ods"
-    if suffix and sum(each.file_size for each in archive.infolist()) > max(
-        MIN_LIMIT, MAX_RATIO * len(content)
-    ):
-        raise InputError(f"{name} is too large when it is decompressed", hint="save it as CSV")
-    return suffix or None
-
-
-def _only_member(name: str, content: bytes) -> str:
-    members = _members(_open_archive(name, content))
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    files, members = archive.namelist(), _members(archive)
+    marks = (("xl/workbook.bin", ".xlsb"), ("xl/workbook.xml", ".xlsx"), ("content.xml", ".ods"))
+    suffix = next((suffix for mark, suffix in marks if mark in files), "")
+    if suffix and not (suffix == ".ods" and "mimetype" not in files):
+        size = sum(each.file_size for each in archive.infolist())
+        if size > max(MIN_LIMIT, MAX_RATIO * len(content)):
+            raise InputError(f"{name} is too large when it is decompressed", hint="save it as CSV")
+        return suffix, PurePath("")
     if len(members) != 1:
         shown = ", ".join(members[:10]) + (", ..." if len(members) > 10 else "")
         raise InputError(
             f"{name} holds {len(members)} files{': ' if members else ''}{shown}",
             hint="one file is expected; unzip it and give the name of one file",
         )
-    return members[0]
+    return "", PurePath(members[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -13,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import InputError
-from pellucid.tables.reading.contents import read_bytes, read_standard_input, unpack
+from pellucid.tables.reading.contents import read_bytes, read_stream, unpack
 from pellucid.tables.reading.parsing import parse_columns
 from pellucid.tables.reading.source import ReadingOptions, TableSource
 from pellucid.tables.reading.text_files import read_text
@@ -38,6 +40,7 @@ _TYPES: dict[frozenset[str], list[Any]] = {
 }
 """Types of columns by what their values are; all other columns are text."""
 
+_TIMES = {datetime: "datetime", date: "date", timedelta: "duration", time: "time"}
 _MISSING = ("NoneType", "NaTType", "NAType")
 """Python types of missing values; the last two are of pandas."""
 
@@ -58,13 +61,11 @@ def read_source(
     leaves open, such as the decimal sign of ``1,234``.
     """
     if file == STDIN:
-        name = "standard input"
-        content = read_standard_input(name)
-        unpacked = unpack(name, content, PurePath(""))
+        name, path = "standard input", PurePath("")
+        content = read_stream(name, sys.stdin.buffer)
     else:
-        name, content = str(file), read_bytes(file)
-        unpacked = unpack(name, content, file)
-    content, suffix = unpacked
+        name, path, content = str(file), file, read_bytes(file)
+    content, suffix = unpack(name, content, path)
     if not content[:1024].strip() and not content.strip():
         raise InputError(f"{name} is empty", hint="a table needs a header line and rows")
     try:
@@ -140,11 +141,7 @@ def as_polars(table: Any, name: str) -> pl.DataFrame:
 
 
 def plain_column(column: pl.Series) -> pl.Series:
-    """A column without Python objects and extension types.
-
-    Periods become dates and intervals become text. Objects become numbers, dates, booleans or
-    text; objects that are neither stay objects.
-    """
+    """A column without extension types, and without Python objects where they have a type."""
     if column.dtype == pl.Object:
         return of_objects(column.name, column.to_list())
     dtype: Any = column.dtype
@@ -201,14 +198,9 @@ def _reader(kind: type) -> tuple[str | None, Callable[[Any], Any]]:
         return "number", lambda value: None if _is_missing(value) else float(value)
     if issubclass(kind, str):
         return "text", _text
-    for base, name in (
-        (datetime, "datetime"),
-        (date, "date"),
-        (timedelta, "duration"),
-        (time, "time"),
-    ):
+    for base in (datetime, date, timedelta, time):
         if issubclass(kind, base):
-            return name, lambda value: value
+            return _TIMES[base], lambda value: value
     has_text = kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__
     others: tuple[Any, ...] = (Number, Iterable, Callable, memoryview)
     if has_text and not issubclass(kind, others):
@@ -228,44 +220,31 @@ def _text(value: Any) -> str:
 
 
 def _naive(values: list[Any]) -> list[Any]:
-    """Dates and times without time zone; those with a time zone in UTC.
-
-    Raises
-    ------
-    ValueError
-        If only some times have a time zone.
-    """
+    """Dates and times without time zone, in UTC; a ValueError if only some have a time zone."""
     times = [
-        datetime(value.year, value.month, value.day)
-        if value is not None and not isinstance(value, datetime)
-        else value
+        value if value is None or isinstance(value, datetime) else datetime.combine(value, time())
         for value in values
     ]
     zoned = {value.utcoffset() is not None for value in times if value is not None}
     if len(zoned) > 1:
         raise ValueError("only some times have a time zone")
-    if True not in zoned:
-        return times
-    return [t and t.astimezone(UTC).replace(tzinfo=None) for t in times]
+    return [t and t.astimezone(UTC).replace(tzinfo=None) for t in times] if True in zoned else times
 
 
 def _texts_of_names(names: Any, table: str) -> list[str]:
     """Column names as text; names that are equal or no valid text are an error."""
     texts = [str(each) for each in names]
-    known: set[str] = set()
-    for text in texts:
-        if text in known:
-            raise InputError(
-                f"{table}: column {text!r} appears more than once", hint="rename one of them"
-            )
-        if text != _text(text):
-            raise InputError(f"{table}: the name of column {text!r} is not valid text")
-        known.add(text)
+    if len({*texts}) < len(texts):
+        twice = next(text for text, n in Counter(texts).items() if n > 1)
+        raise InputError(
+            f"{table}: column {twice!r} appears more than once", hint="rename one of them"
+        )
+    if wrong := [text for text in texts if text != _text(text)]:
+        raise InputError(f"{table}: the name of column {wrong[0]!r} is not valid text")
     return texts
 
 
 def _of_pandas(name: str, column: Any) -> pl.Series:
-    """A column of pandas."""
     dtype = column.dtype
     try:
         if getattr(dtype, "freq", None) is not None and dtype.name.startswith("period"):
@@ -282,7 +261,6 @@ def _of_pandas(name: str, column: Any) -> pl.Series:
 
 
 def _of_pyarrow(name: str, column: Any) -> pl.Series:
-    """A column of pyarrow."""
     if _WIDE not in str(column.type):
         try:
             return plain_column(pl.Series(name, pl.from_arrow(column)))

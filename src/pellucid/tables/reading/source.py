@@ -32,11 +32,10 @@ negative number: outside of quotes, no formula has the sign ≤.
 class ReadingOptions:
     """How a file is read; None detects the value.
 
-    The `separator` " " stands for any number of blanks if single blanks do not give lines of equal
-    length. `na` are the missing values next to the empty field, instead of the rules of
-    `text_columns`. `skip` counts the lines above the header, and `header` says whether the first
-    line after them has the names of the columns. `replaced` has, for columns of the table, pairs of
-    a value and what it is read as: sentinels as None, and spellings of a category.
+    The `separator` " " also stands for several blanks. `na` are the missing values instead of those
+    of `text_columns`. `skip` counts the lines above the header, and `header` says whether there is
+    one. `replaced` has, by column, pairs of a value and what it is read as: sentinels as None, and
+    spellings of a category.
     """
 
     separator: str | None = None
@@ -49,12 +48,8 @@ class ReadingOptions:
 
     def to_dict(self) -> dict[str, Any]:
         """The options that are not None, for JSON."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-            if value is not None
-        }
+        values = {name: value for name, value in vars(self).items() if value is not None}
+        return values | ({} if self.na is None else {"na": list(self.na)})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ReadingOptions:
@@ -98,9 +93,9 @@ class TableSource:
 
     `name` is the file name as given; `suffix` is that of its format, empty for a data frame.
     `table` has typed columns: numbers, booleans, dates, datetimes and text. `options` say how it
-    was read. All of them are set for a text file, except `na` if the default rules found no marker
-    of a missing value in a text column. `text` has the fields of a text file as UTF-8 with a header
-    line. `given` is any other table before its text columns were parsed.
+    was read; all are set for a text file, but `na` only if a text column has a marker. `text` has
+    the fields of a text file as UTF-8 with a header line. `given` is any other table before its
+    text columns were parsed.
     """
 
     name: str
@@ -133,9 +128,8 @@ def read_fields(text: bytes, separator: str, **options: Any) -> pl.DataFrame:
 def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
     """A table of text and numbers in which no text and no column name is a formula.
 
-    A spreadsheet executes a field of a CSV file that starts with ``=``, ``+``, ``-``, ``@``, a tab
-    or a carriage return. Such text is written with an apostrophe before it, which keeps it text.
-    Reading removes the apostrophe, so that a table that was written is read as it was.
+    A spreadsheet executes a field that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
+    return. An apostrophe before it keeps it text; reading removes the apostrophe.
     """
     changed = []
     for column in frame.select(cs.string() | cs.categorical() | cs.enum()):

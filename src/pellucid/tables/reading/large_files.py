@@ -81,9 +81,10 @@ def open_large(file: Path, options: ReadingOptions) -> LargeTable:
     suffix = file.suffix.lower()
     name = str(file)
     with errors_of(name):
-        if suffix in PARQUET:
-            return _open_parquet(name, suffix, options)
-        return _open_text(name, suffix, options)
+        found = (_open_parquet if suffix in PARQUET else _open_text)(name, suffix, options)
+    if not found.n_rows:
+        raise InputError(f"{name} has column names but no rows")
+    return found
 
 
 def _open_parquet(name: str, suffix: str, options: ReadingOptions) -> LargeTable:
@@ -95,7 +96,7 @@ def _open_parquet(name: str, suffix: str, options: ReadingOptions) -> LargeTable
     others = [n for n in schema if n not in columns]
     n_rows = frame.select(pl.len()).collect().item()
     used = ReadingOptions(decimal=options.decimal, na=options.na)
-    return _with_rows(LargeTable(name, frame, columns, others, [], n_rows, used, suffix))
+    return LargeTable(name, frame, columns, others, [], n_rows, used, suffix)
 
 
 def _open_text(name: str, suffix: str, options: ReadingOptions) -> LargeTable:
@@ -137,7 +138,7 @@ def _open_text(name: str, suffix: str, options: ReadingOptions) -> LargeTable:
     frame = pl.scan_csv(name, glob=False, **layout).with_columns(typed)
     others = [n for n in names if n not in columns]
     n_rows = frame.select(pl.len()).collect(engine="streaming").item()
-    return _with_rows(LargeTable(name, frame, columns, others, whole, n_rows, used, suffix))
+    return LargeTable(name, frame, columns, others, whole, n_rows, used, suffix)
 
 
 def _as_numbers(known: pl.Series, has_comma: bool) -> pl.Expr | None:
@@ -150,9 +151,3 @@ def _as_numbers(known: pl.Series, has_comma: bool) -> pl.Expr | None:
         return None
     text = text.str.replace(",", ".", literal=True) if has_comma else text
     return text.cast(pl.Float64, strict=False).alias(known.name)
-
-
-def _with_rows(table: LargeTable) -> LargeTable:
-    if not table.n_rows:
-        raise InputError(f"{table.name} has column names but no rows")
-    return table

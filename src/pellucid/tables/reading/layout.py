@@ -62,13 +62,9 @@ class TextTable(NamedTuple):
 
     def regular(self) -> TextTable:
         """The table with lines of equal length; an error names a line that is too short or long."""
-        found = rewrite(self.name, self.body, self.dialect, len(self.names), self.n_above)
-        if found.n_blank:
-            notice(Message("blankLines", n=found.n_blank))
-        if found.n_long:
-            notice(Message("longLines", n=found.n_long))
+        body = rewrite(self.name, self.body, self.dialect, len(self.names), self.n_above)
         dialect = FieldSeparator(self.dialect.separator)
-        return self._replace(content=self.content[: self.start] + found.content, dialect=dialect)
+        return self._replace(content=self.content[: self.start] + body, dialect=dialect)
 
 
 def find_table(
@@ -84,14 +80,13 @@ def find_table(
     rest = content[_offset(content, skip) :]
     if not rest[:_HEAD].strip() and not rest.strip():
         raise InputError(f"{name} is empty", hint="a table needs a header line and rows")
-    end = _end_of_head(name, rest, skip)
-    head = rest[:end].decode(errors="ignore")
-    is_cut = len(rest) > end
-    dialect, sample = _find_dialect(head, is_cut, separator, hints.separator)
-    if not sample and end > _HEAD:  # a field is too long for the parser
-        head, is_cut = rest[:_HEAD].decode(errors="ignore"), True
-        dialect, sample = _find_dialect(head, is_cut, separator, hints.separator)
-    if not sample:
+    # In the second round, a field may be too long for the parser.
+    for end in (_end_of_head(name, rest, skip), _HEAD):
+        head = rest[:end].decode(errors="ignore")
+        dialect, sample = _find_dialect(head, len(rest) > end, separator, hints.separator)
+        if sample:
+            break
+    else:
         raise InputError(
             f"{name}: no line of fields is found at the start",
             hint="a quote may be opened and not closed",
@@ -106,13 +101,12 @@ def find_table(
         top = _find_first(name, sample, width, skip)
         _report_titles(sample[:top], skip)
     first, rows = sample[top], sample[top + 1 :]
-    width = max(width, len(first.fields)) if not first.fits(width) else width
+    width = width if first.fits(width) else max(width, len(first.fields))
     check_columns(name, width)
     has_header = options.header
     if has_header is None:
-        has_header = is_header(
-            first.fields, [record.fields for record in rows[:MAX_ROWS]], hints.header
-        )
+        below = [record.fields for record in rows[:MAX_ROWS]]
+        has_header = is_header(first.fields, below, hints.header)
         if not has_header:
             notice(NO_HEADER)
     start = first.last if has_header else first.first - 1
@@ -126,16 +120,8 @@ def find_table(
     content, end = rest[begin:], end - begin
     if content.endswith((b"\n\n", b"\n\r\n")):
         content = content.rstrip() + b"\n"
-    table = TextTable(
-        name,
-        dialect,
-        names,
-        content,
-        end,
-        skip=skip + first.first - 1,
-        n_above=skip + start,
-        has_header=bool(has_header),
-    )
+    n_skipped = skip + first.first - 1
+    table = TextTable(name, dialect, names, content, end, n_skipped, skip + start, bool(has_header))
     if b'"' in content:
         check_quotes(name, table.body, dialect, table.n_above)
     return table.regular() if dialect.is_collapsed else table
@@ -164,9 +150,7 @@ def _offset(content: bytes, n_lines: int) -> int:
     """Position after a number of lines."""
     position = 0
     for _ in range(n_lines):
-        position = content.find(b"\n", position) + 1
-        if position == 0:
-            return len(content)
+        position = content.find(b"\n", position) + 1 or len(content)
     return position
 
 
@@ -203,13 +187,8 @@ def _find_dialect(
     if found:
         _, separator, rows = max(found)
         return FieldSeparator(separator), rows
-    for separator in ",;\t|":
-        rows = sample(FieldSeparator(separator))
-        if usual_width(rows) == (1, 1.0):
-            break
-    else:
-        rows = sample(FieldSeparator(separator := ","))
-    return FieldSeparator(separator), rows
+    others = [(FieldSeparator(each), sample(FieldSeparator(each))) for each in ",;\t|"]
+    return next((each for each in others if usual_width(each[1]) == (1, 1.0)), others[0])
 
 
 def _find_blanks(

@@ -62,14 +62,10 @@ def parse_columns(
 ) -> ParsedColumns:
     """Find the types of the text columns of a table and print what is unusual.
 
-    A column is numeric, or a column of dates, if at least 90% of its present values can be read as
-    such; the others become missing. `text_columns` describes which values are present. Digits that
-    are codes, such as ZIP codes with leading zeros, stay text. Columns of other types are kept, but
-    infinite numbers become missing.
-
-    Without a `decimal` sign, the values of each column decide, and those of all columns for a
-    column of values such as ``1,234``; `default_decimal` if no value decides. `na` are the missing
-    values instead of the default rules. `known_markers` are further ones in text columns.
+    A column is one of numbers or dates if at least 90% of its present values (see `text_columns`)
+    can be read as such. Codes stay text. Infinite numbers of other columns become missing. Without
+    a `decimal` sign, each column decides, otherwise all columns, otherwise `default_decimal`. `na`
+    replaces the rules of missing values; `known_markers` are further ones in text columns.
     """
     return _Parser(frame, decimal, na, default_decimal, known_markers).parse()
 
@@ -259,11 +255,8 @@ class _Parser:
             else:
                 self.parsed[name] = found.spread(column, values)
         for spellings, columns in report.items():
-            notice(
-                Message(
-                    "treatedAsMissing", spellings=spellings, columns=columns, option=option("na")
-                )
-            )
+            shown = {"spellings": spellings, "columns": columns, "option": option("na")}
+            notice(Message("treatedAsMissing", **shown))
 
     def _add(self, column: pl.Series, found: TextColumn, parsed: pl.Series, what: str) -> None:
         """Keep a parsed column and note the values that could not be read."""
@@ -320,11 +313,9 @@ def _kind(column: pl.Series) -> Kind | None:
 def as_format(
     column: pl.Series, column_format: ColumnFormat, *, decimal: str = "."
 ) -> tuple[pl.Series, int]:
-    """A column as numbers, and the number of values that could not be read.
+    """A column as numbers, dates as days, and how many values could not be read.
 
-    Dates become days since 1970-01-01, with a fraction for times. Numbers in text may have the
-    prefix and suffix of the format, or none. A value that is missing or could not be read is null;
-    only the latter count.
+    These and missing values are null.
     """
     name, dtype = column.name, column.dtype
     is_date = column_format.kind in _DATES
@@ -356,15 +347,13 @@ def _from_text(
     counts = pl.Series([1] * len(values), dtype=pl.Int64)
     if column_format.kind in _DATES:
         if column_format.date_format:
-            parsed = parse_dates(values, column_format.date_format)
-            numbers = days(parsed)
+            numbers = days(parse_dates(values, column_format.date_format))
+        elif found := read_dates(values.set(is_marker, None), counts, day_first=False):
+            numbers = days(found.values)
         else:
-            found = read_dates(values.set(is_marker, None), counts, day_first=False)
             numbers = pl.Series([None] * len(values), dtype=pl.Float64)
-            numbers = days(found.values) if found is not None else numbers
     else:
-        found_numbers = read_numbers(values, counts, decimal)
-        numbers = found_numbers.numbers
+        numbers = read_numbers(values, counts, decimal).numbers
     numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
     n_unread = int((numbers.is_null() & ~is_marker).sum())
     return numbers.set(is_marker, None).alias(column.name), n_unread

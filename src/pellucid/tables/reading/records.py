@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pellucid._utils.notices import InputError, notice, option
-from pellucid._utils.texts import Message
+from pellucid._utils.texts import Message, count
 from pellucid.tables.reading.text_columns import MARKERS, is_number
 
 _PART, _N_PARTS = 1 << 17, 32
@@ -119,8 +119,7 @@ def usual_width(sample: list[Record]) -> tuple[int, float]:
 def is_regular(body: bytes, separator: str, width: int) -> bool:
     """Whether no line has fewer than `width` fields, unless another line has more.
 
-    Separators are counted, which is much faster than parsing. False means that the lines have to
-    be read one by one.
+    Separators are counted, which is much faster than parsing; False if that is not enough.
     """
     if b'"' in body:
         body = _QUOTED.sub(b"", body)
@@ -135,8 +134,7 @@ def is_regular(body: bytes, separator: str, width: int) -> bool:
 def has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
     """Whether a field starts with a zero and another digit, as a ZIP code can.
 
-    Of a long text, only parts at equal distances are searched. `start` is the position after
-    the header line.
+    Of a long text, parts at equal distances after the header, which ends at `start`, are searched.
     """
     pattern = re.compile(rb'["\n%s]0\d' % re.escape(separator.encode()))
     step = max((len(content) - start) // _N_PARTS, _PART)
@@ -144,46 +142,36 @@ def has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
     return any(pattern.search(content, begin, begin + _PART + 2) for begin in begins)
 
 
-class Rewritten(NamedTuple):
-    """Rows of equal length, and the numbers of blank lines and of lines that were too long."""
-
-    content: bytes
-    n_blank: int
-    n_long: int
-
-
-def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: int) -> Rewritten:
+def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: int) -> bytes:
     """Write rows again with `width` fields each, or raise an error that names a line.
 
     `body` are the lines below the header, which is in line `start`.
     """
     output = io.StringIO(newline="")
     writer = csv.writer(output, delimiter=dialect.separator, lineterminator="\n")
-    blank: list[int] = []
-    n_blank = n_long = 0
-    text = body.decode()
-    for record in read_records(text, dialect, start, name):
+    n_waiting = n_blank = n_long = 0
+    for record in read_records(body.decode(), dialect, start, name):
         if record.is_blank and (width > 1 or not record.fields):
-            blank.append(record.first)
+            n_waiting += 1
             continue
         # Blank lines at the end are not worth a notice. In one column they are missing values.
-        if width == 1:
-            output.write('""\n' * len(blank))
-        else:
-            n_blank += len(blank)
-        blank.clear()
+        output.write('""\n' * (n_waiting if width == 1 else 0))
+        n_blank, n_waiting = n_blank + n_waiting, 0
         if not record.fits(width):
             raise _ragged(name, record, width)
         n_long += len(record.fields) > width
         writer.writerow(record.fields[:width])
-    return Rewritten(output.getvalue().encode(), n_blank, n_long)
+    if n_blank and width > 1:
+        notice(Message("blankLines", n=n_blank))
+    if n_long:
+        notice(Message("longLines", n=n_long))
+    return output.getvalue().encode()
 
 
 def _ragged(name: str, record: Record, width: int) -> InputError:
-    n = len(record.fields)
-    fields = f"{n} field" if n == 1 else f"{n} fields"
     return InputError(
-        f"{name}: line {record.first} has {fields}, the header has {width}",
+        f"{name}: line {record.first} has {count(len(record.fields), 'field')}, the header has "
+        f"{width}",
         hint=f"correct the line; {option('sep')} sets the separator, {option('skip')} the number "
         "of lines above the header",
     )
@@ -206,11 +194,9 @@ def is_header(first: list[str], rows: list[list[str]], hint: bool | None) -> boo
     cells = [[row[j].strip() for row in rows if j < len(row)] for j in range(len(first))]
     first = [each.strip() for each in first]
     numeric = [j for j in range(len(first)) if _are_values(cells[j])]
-    if any(first[j] and not _is_value(first[j]) and not _is_marker(first[j]) for j in numeric):
-        return True
-    known = [j for j in numeric if _is_value(first[j])]
-    if known:
-        return _is_sequence([first[j] for j in known])
+    above = [first[j] for j in numeric if first[j] and first[j].lower() not in MARKERS]
+    if above:
+        return not all(map(_is_value, above)) or _is_sequence(above)
     if len(rows) > 1 and all(each in below for each, below in zip(first, cells)):
         return False
     return True if hint is None else hint
@@ -220,12 +206,8 @@ def _is_value(text: str) -> bool:
     return is_number(text) or _DATE.match(text) is not None
 
 
-def _is_marker(text: str) -> bool:
-    return text.lower() in MARKERS
-
-
 def _are_values(cells: list[str]) -> bool:
-    present = [each for each in cells if each and not _is_marker(each)]
+    present = [each for each in cells if each and each.lower() not in MARKERS]
     return bool(present) and sum(map(_is_value, present)) >= 0.9 * len(present)
 
 
@@ -256,21 +238,16 @@ def header_names(fields: list[str], rows: list[Record], width: int) -> list[str]
 
 def distinct_names(names: list[str]) -> Iterator[str]:
     """Unique names: a second 'a' becomes 'a (2)', an empty name 'column 3'."""
-    used = set(names)
-    seen: set[str] = set()
-    copies: dict[str, int] = {}
+    used, seen = set(names), set()
+    copies: Counter[str] = Counter()
     renamed: list[str] = []
     for position, name in enumerate(names, start=1):
-        base = name or f"column {position}"
-        new, copy = base, copies.get(base, 1)
-        if copy > 1:
-            new = f"{base} ({copy})"
-        while new in seen or (copy > 1 and new in used):
-            copy += 1
-            new = f"{base} ({copy})"
-        if copy > 1 and name:
+        new = base = name or f"column {position}"
+        while new in seen or (copies[base] and new in used):
+            copies[base] += 1
+            new = f"{base} ({copies[base] + 1})"
+        if new != base and name:
             renamed.append(new)
-        copies[base] = copy
         seen.add(new)
         yield new
     if renamed:

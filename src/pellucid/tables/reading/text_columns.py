@@ -2,22 +2,15 @@
 
 An empty field, or one of blanks only, is missing in every column.
 
-Columns of numbers and dates: every value that cannot be read is missing. A notice gives their
-number and examples, except for `STANDARD`, which programs write for missing numbers. Values in
-`MARKERS`, in any case, are not counted when the share of values that can be read is computed. A
-column of 60% ``NA`` and 40% numbers is therefore numeric.
+Columns of numbers and dates: every value that cannot be read is missing, with a notice except for
+`STANDARD`. `MARKERS` do not count in the share of values that can be read: a column of 60% ``NA``
+and 40% numbers is numeric.
 
-Text columns: words such as ``None`` or ``unknown`` are values. Missing are
+Text columns: words such as ``None`` or ``unknown`` are values. Missing are `NEVER_WORDS`, and those
+`ABBREVIATIONS` that also occur in a column of numbers or dates of the same file. R writes ``NA`` in
+all columns; a file with the region ``NA`` (North America) has no ``NA`` in its numbers.
 
-1. the spellings in `NEVER_WORDS`, which no person writes as a value, and
-2. a spelling in `ABBREVIATIONS` if it also occurs in a column of numbers or dates of the same
-   file, where it cannot be a value. R writes ``NA`` for missing values in all columns; a file
-   with the region ``NA`` (North America) has no ``NA`` in its numbers.
-
-A notice names the spelling, the columns and the number of values.
-
-The option `na` replaces these rules: exactly its values, and the empty field, are missing in text
-columns. In columns of numbers they are missing without a notice.
+The option `na` replaces these rules; in columns of numbers its values are missing without a notice.
 """
 
 from __future__ import annotations
@@ -98,9 +91,8 @@ _COMPILED = {sign: re.compile(pattern) for sign, pattern in PATTERNS.items()}
 class NumberReading(NamedTuple):
     """Numbers of a text column, null where the text is not a number.
 
-    `prefix` and `suffix` are the text around most numbers. `is_integer` says whether all numbers
-    are written without decimals. The example is a text with currency, unit or thousands separator,
-    or empty.
+    `prefix` and `suffix` are the text around most numbers; `is_integer`: none has decimals. The
+    example is a text with currency, unit or thousands separator, or empty.
     """
 
     numbers: pl.Series
@@ -132,11 +124,10 @@ def decimal_evidence(values: pl.Series, counts: pl.Series) -> tuple[int, int, in
 
 
 def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberReading:
-    """Read numbers with one decimal sign.
+    """Read numbers with one decimal sign; `values` are different, and occur `counts` times.
 
     A currency sign is optional if the column has one currency. Percent signs and other units must
-    be those of most values, because a number without the unit can be of another scale. `values` are
-    different values without blanks at their ends, and `counts` how often they occur.
+    be those of most values, because a number without the unit can be of another scale.
     """
     numbers = _plain_numbers(values, decimal)
     is_plain = numbers.is_not_null()
@@ -191,9 +182,7 @@ def _allowed_units(unit: pl.Series, counts: pl.Series, n_plain: int) -> list[str
     currencies = [each for each in weight if each in CURRENCIES]
     if usual not in ("", *currencies):
         return [usual]
-    if usual == "" and len(currencies) > 1:
-        return [""]
-    return ["", usual if usual else (currencies or [""])[0]]
+    return ["", usual] if usual or len(currencies) != 1 else ["", currencies[0]]
 
 
 def as_integers(column: pl.Series) -> pl.Series:
@@ -205,9 +194,7 @@ def as_integers(column: pl.Series) -> pl.Series:
 def is_code(values: pl.Series, counts: pl.Series) -> bool:
     """Whether digits are a code, such as a ZIP code, a phone number or a long account number.
 
-    Codes have leading zeros, or a plus sign and many digits, or more digits than a number can
-    keep. One number in many that starts with a zero is not enough, unless all have the same
-    length.
+    Codes have leading zeros, or a plus sign and many digits, or more digits than a number can keep.
     """
     digits = values.str.contains(r"^\+?\d+$").fill_null(False)
     total = int(counts.filter(digits).sum())
@@ -226,8 +213,8 @@ def is_code(values: pl.Series, counts: pl.Series) -> bool:
 class TextColumn:
     """The different values of a text column, and how often they occur.
 
-    `values` are those in `raw` without blanks at their ends; null if empty. A value `is_present` if
-    it is neither empty nor a marker of a missing value.
+    `values` are those in `raw` without blanks at their ends, null if empty. Those that are not
+    `is_present` are missing.
     """
 
     raw: pl.Series

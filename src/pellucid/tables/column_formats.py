@@ -110,18 +110,13 @@ class ColumnFormat:
         inside = self._inside(low, high)
         if len(inside) == 1:
             return "", f" = {self.text(inside[0])}"
-        if inside:
-            low_text, high_text = f"{self.text(inside[0])} ≤ ", f" ≤ {self.text(inside[-1])}"
-            if low is None:
-                return "", high_text
-            if high is None:
-                return "", f" ≥ {self.text(inside[0])}"
-            return low_text, high_text
+        after = "" if high is None else f" ≤ {self.text(inside[-1] if inside else high)}"
         if low is None:
-            return "", "" if high is None else f" ≤ {self.text(high)}"
+            return "", after
+        first, sign, swapped = (inside[0], "≤", "≥") if inside else (low, "<", ">")
         if high is None:
-            return "", f" > {self.text(low)}"
-        return f"{self.text(low)} < ", f" ≤ {self.text(high)}"
+            return "", f" {swapped} {self.text(first)}"
+        return f"{self.text(first)} {sign} ", after
 
     def _inside(self, low: float | None, high: float | None) -> list[int]:
         """The known values between the bounds; without known values, a single integer or none."""
@@ -137,21 +132,18 @@ class ColumnFormat:
     def read(self, column: np.ndarray) -> np.ndarray:
         """A column of dates as days since 1970-01-01; any other column as it is.
 
-        Dates are numbers of days, ``datetime64`` values, or objects: ``datetime.date``,
-        ``datetime.datetime``, and strings in `date_format` or ISO format. A time with a time zone
-        is converted to UTC. None and NaT become NaN.
+        Dates are numbers of days, ``datetime64`` values, or objects as in `days`.
         """
         if not self.is_date or column.dtype.kind in "fiu":
             return column
         if column.dtype.kind == "M":
             return _as_days(column.astype("datetime64[us]"))
         cells = column.tolist()
-        distinct = {cell for cell in cells if cell is not None}
-        days = {cell: self.days(cell) for cell in distinct}
-        return np.array([math.nan if cell is None else days[cell] for cell in cells], np.float64)
+        days = {cell: math.nan if cell is None else self.days(cell) for cell in set(cells)}
+        return np.array([days[cell] for cell in cells], np.float64)
 
     def days(self, value: Any) -> float:
-        """Days since 1970-01-01 of a date, a time or its text; a number is returned as it is."""
+        """Days since 1970-01-01 of a date, a time, in UTC, or its text; a number as it is."""
         if isinstance(value, str):
             value = self._parse(value.strip())
         if isinstance(value, datetime):
@@ -176,18 +168,15 @@ class ColumnFormat:
         try:
             return datetime.fromisoformat(text.removesuffix("Z"))
         except ValueError:
-            expected = (
-                f"a date in the format {self.date_format!r} or in" if self.date_format else ""
-            )
-            raise ValueError(f"{text!r} is not {expected or 'a date in'} ISO format") from None
+            own = f"the format {self.date_format!r} or in " if self.date_format else ""
+            raise ValueError(f"{text!r} is not a date in {own}ISO format") from None
 
     def choose_threshold(self, low: float, high: float, style: ThresholdStyle) -> float:
         """A threshold in the interval [low, high) that is short in this format.
 
         The style is one of :func:`pellucid.tree.rounding.choose_threshold`, but ``"round"`` is the
-        first day of a decade, of a year or of a month for dates, also a whole hour, minute or
-        second for times, and `low` for integer columns with few values. The threshold of dates and
-        integers is an integer if `low` is.
+        first day of a decade, year or month, a whole hour, minute or second, and `low` for integer
+        columns with few values. That of dates and integers is an integer if `low` is.
         """
         if style == "round" and self.is_date:
             return self._round_date(low, high)
@@ -199,8 +188,7 @@ class ColumnFormat:
     def _round_date(self, low: float, high: float) -> float:
         middle = low / 2 + high / 2
         for months in _MONTHS:
-            found = list(_first_days(low, high, months))
-            if found:
+            if found := list(_first_days(low, high, months)):
                 return min(found, key=lambda day: abs(day - middle))
         if self.kind == "datetime":
             for parts in (1, *_PARTS_OF_A_DAY):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Number
 from typing import Any
 
@@ -89,24 +89,19 @@ class CategorySet:
 
     def __or__(self, other: CategorySet) -> CategorySet:
         """The condition that one of two conditions of one column holds."""
+        if not (self.is_excluded or other.is_excluded):
+            return replace(self, values=self.values | other.values)
         if self.is_excluded and other.is_excluded:
-            values = self.values & other.values
-        elif self.is_excluded:
-            values = self.values - other.values
-        elif other.is_excluded:
-            values = other.values - self.values
-        else:
-            values = self.values | other.values
-        is_excluded = self.is_excluded or other.is_excluded
-        return CategorySet(self.column, values, is_excluded, self.categories)
+            return replace(self, values=self.values & other.values)
+        first, second = (self, other) if self.is_excluded else (other, self)
+        return replace(first, values=first.values - second.values)
 
     @property
     def text(self) -> str:
-        """The condition as text, by the allowed or by the excluded categories.
+        """The condition as text, true for all known categories, allowed or excluded ones.
 
-        The excluded categories are listed if the allowed ones are not known, or are at least two
-        more. The text holds for all known categories. An unknown category, which is not in the
-        list of excluded ones, satisfies a condition that excludes categories.
+        The excluded ones are listed if the others are not known, or are at least two more. An
+        unknown category satisfies a condition that excludes categories.
         """
         listed = [value for value in self.categories if value in self.values]
         listed += sorted(self.values - set(listed), key=_rank)
@@ -162,9 +157,8 @@ class Encoding:
     def fit(cls, table: Any, categorical: Iterable[Any] | None = None) -> Encoding:
         """Learn the categories of a table.
 
-        Strings, booleans, categoricals and dates are categories, and so are the numeric columns in
-        `categorical`, by name or position, such as postal codes. The columns of an array are named
-        ``x0, x1, ...``.
+        All columns but those of numbers have categories, and so have those in `categorical`, by
+        name or position. The columns of an array are named ``x0, x1, ...``.
         """
         columns = Columns.of(table)
         wanted = _positions(columns.names, categorical)
@@ -203,19 +197,17 @@ class Encoding:
 def _positions(names: list[str], wanted: Iterable[Any] | None) -> set[int]:
     found = set()
     for column in () if wanted is None else wanted:
-        if isinstance(column, str):
-            if column not in names:
-                raise ValueError(
-                    f"categorical contains {column!r}, which is not a column; the columns are "
-                    f"{', '.join(map(repr, names))}"
-                )
-            found.add(names.index(column))
-        elif 0 <= column < len(names):
-            found.add(int(column))
-        else:
+        if isinstance(column, str) and column not in names:
+            raise ValueError(
+                f"categorical contains {column!r}, which is not a column; the columns are "
+                f"{', '.join(map(repr, names))}"
+            )
+        position = names.index(column) if isinstance(column, str) else int(column)
+        if not 0 <= position < len(names):
             raise ValueError(
                 f"categorical contains column {column}; there are {len(names)} columns"
             )
+        found.add(position)
     return found
 
 

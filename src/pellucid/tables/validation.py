@@ -60,14 +60,10 @@ def rows_without_copy(X: Any, numbers: Any) -> sparse.csr_array | None:
 def read_rows(estimator: Any, X: Any) -> Any:
     """`X` for a fitted estimator, without a copy if possible, with width and names checked.
 
-    Numbers are not checked to be finite; the caller does this while it reads them. Matrices are CSR
-    or CSC in any form.
+    The caller checks that numbers are finite while it reads them. Matrices are CSR or CSC.
     """
-    if (
-        _is_plain(X)
-        and X.shape[1] == estimator.n_features_in_
-        and not hasattr(estimator, "feature_names_in_")
-    ):
+    has_names = hasattr(estimator, "feature_names_in_")
+    if _is_plain(X) and X.shape[1] == estimator.n_features_in_ and not has_names:
         return X
     return _read_numbers(estimator, X, reset=False)
 

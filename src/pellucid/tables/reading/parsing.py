@@ -193,15 +193,10 @@ class _Parser:
         if example:
             number = numbers.filter(values == example)[0]
             is_unclear = is_open and re.search(r"\d[.,]\d{3}(?!\d)", example)
-            self.decorated.append(
-                Message(
-                    "unclearNumberExample" if is_unclear else "numberExample",
-                    column=name,
-                    text=example,
-                    value=number,
-                    option=option("decimal", "," if decimal == "." else "."),
-                )
-            )
+            key = "unclearNumberExample" if is_unclear else "numberExample"
+            shown = {"column": name, "text": example, "value": number}
+            other = option("decimal", "," if decimal == "." else ".")
+            self.decorated.append(Message(key, **shown, option=other))
 
     def _read_dates(self, texts: dict[str, tuple[pl.Series, TextColumn]], day_first: bool) -> None:
         """Parse columns of dates and remove them from `texts`."""

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from _support.extended import seeds
 from pellucid.cli.app import app
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.clustering import cluster_rows
-from pellucid.table_explainer.fitting import fit_tree
+from pellucid.table_explainer.clustering import cluster_rows, fit_tree
 from pellucid.table_explainer.preparing import prepare
 from pellucid.tables.reading import TableSource
 
@@ -47,7 +46,8 @@ def test_rows_have_the_clusters_of_the_tree_on_scaled_columns(seed, missing):
         found = fitted.explanation.predict(used)
         assert found.tolist() == fitted.model.labels_.tolist()
         leaves = fitted.explanation.apply(used)
-        assert leaves.tolist() == fitted.leaf.tolist()
+        old_leaves = [fitted.old_leaf[leaf] for leaf in leaves.tolist()]
+        assert old_leaves == fitted.model.tree_.apply(prepared.Z).tolist()
         shown = {rule.leaf: rule.n_samples for rule in fitted.explanation._leaf_rules}
         assert shown == {leaf: int((leaves == leaf).sum()) for leaf in shown}
 

@@ -17,8 +17,12 @@ from pellucid.cli.output import cost_change, open_console, plain_table, show_lin
 from pellucid.cli.writing import draw, write_and_show
 from pellucid.methods import BY_WORD
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.clustering import Clustering, cluster_rows
-from pellucid.table_explainer.fitting import fit_tree, make_estimator
+from pellucid.table_explainer.clustering import (
+    Clustering,
+    cluster_rows,
+    fit_tree,
+    make_estimator,
+)
 from pellucid.table_explainer.preparing import PreparedTable, prepare_table
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint

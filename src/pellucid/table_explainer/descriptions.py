@@ -20,7 +20,7 @@ from pellucid._utils.texts import rule_words
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.rules import ClusterRule
 from pellucid.table_explainer import tuning
-from pellucid.table_explainer.fitting import FittedTable
+from pellucid.table_explainer.clustering import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category, as_number, find_format
 from pellucid.tables.column_formats import ColumnFormat

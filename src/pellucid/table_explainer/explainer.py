@@ -21,8 +21,8 @@ from pellucid.explanation.rules import RuleList
 from pellucid.resampling.draws import measure_stability, restated
 from pellucid.resampling.result import Stability
 from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
+from pellucid.table_explainer.clustering import FittedTable, choose_clusters, find_problems
 from pellucid.table_explainer.descriptions import ClusterName, describe_profile, suggest_names
-from pellucid.table_explainer.fitting import FittedTable, choose_clusters, find_problems
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
 from pellucid.table_explainer.preparing import prepare_table

@@ -21,7 +21,7 @@ from pellucid.report.table_facts import (
     related_columns,
     sampled_rows,
 )
-from pellucid.table_explainer.fitting import FittedTable
+from pellucid.table_explainer.clustering import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category, as_number, is_nested
 from pellucid.tables.encoding import Indicator

@@ -27,14 +27,14 @@ from pellucid.scale.scan import scan
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions, match_names, needs_memory, one_name
 from pellucid.table_explainer.cleaning import with_replacements
-from pellucid.table_explainer.clustering import Clustering
-from pellucid.table_explainer.explainer import TableExplanation, explain_source
-from pellucid.table_explainer.fitting import (
+from pellucid.table_explainer.clustering import (
+    Clustering,
     FittedTable,
     find_problems,
     make_estimator,
     make_explanation,
 )
+from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category
 from pellucid.tables.columns import Columns

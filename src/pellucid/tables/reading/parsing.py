@@ -12,25 +12,23 @@ import polars as pl
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.tables.column_formats import ColumnFormat, Kind
-from pellucid.tables.reading.dates import (
-    SHARE,
-    DateReading,
-    dates_in_integers,
-    days,
-    is_midnight,
-    parse_dates,
-    read_dates,
-)
 from pellucid.tables.reading.text_columns import (
     ABBREVIATIONS,
     MARKERS,
     NEVER_WORDS,
+    SHARE,
     STANDARD,
+    DateReading,
     NumberReading,
     TextColumn,
+    dates_in_integers,
+    days,
     decimal_evidence,
     is_code,
+    is_midnight,
+    parse_dates,
     quoted,
+    read_dates,
     read_numbers,
 )
 

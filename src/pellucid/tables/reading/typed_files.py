@@ -14,7 +14,6 @@ from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError, notice
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.contents import check_bytes, check_columns, errors_of
-from pellucid.tables.reading.dates import is_midnight
 from pellucid.tables.reading.records import (
     MAX_ROWS,
     NO_HEADER,
@@ -24,7 +23,7 @@ from pellucid.tables.reading.records import (
     report_skipped,
 )
 from pellucid.tables.reading.source import ReadingOptions
-from pellucid.tables.reading.text_columns import as_integers
+from pellucid.tables.reading.text_columns import as_integers, is_midnight
 from pellucid.tables.suffixes import EXCEL, FEATHER, PARQUET
 
 _SAMPLE_ROWS = 200

@@ -9,7 +9,7 @@ import pytest
 import pellucid
 from _support.tables import blobs
 from pellucid._utils.notices import command_line
-from pellucid.table_explainer.fitting import find_problems
+from pellucid.table_explainer.clustering import find_problems
 
 
 def warnings_of(table, **options):

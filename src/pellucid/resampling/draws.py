@@ -114,18 +114,7 @@ def stability(
     >>> found.questions[1].question, found.questions[1].returns
     ('petal length (cm) ≤ 5.1', 18)
     """
-    return measure_stability(
-        model,
-        X,
-        n_bootstraps=n_bootstraps,
-        fraction=fraction,
-        reference=reference,
-        sample_weight=sample_weight,
-        space=space,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        verbose=verbose,
-    )
+    return measure_stability(**locals())
 
 
 class Restated(NamedTuple):

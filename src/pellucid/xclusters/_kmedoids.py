@@ -219,17 +219,14 @@ class KMedoids(ClusterMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Validate X; store (`reset`) or check the number and names of its columns."""
-        if isinstance(self.metric, str) and self.metric in _CATEGORICAL_METRICS:
-            table = None if isinstance(X, list) else as_table(X)
+        metric = self.metric if isinstance(self.metric, str) else ""
+        if metric == "precomputed" or metric in _CATEGORICAL_METRICS:
+            table = None if metric == "precomputed" or isinstance(X, list) else as_table(X)
+            dtypes = (np.float64, np.float32) if metric == "precomputed" else None
             if table is None:
-                X = check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
+                X = check_array(X, dtype=dtypes, ensure_all_finite=False, estimator=self)
             named = X if table is None else with_names(X, table)
             validate_data(self, named, reset=reset, skip_check_array=True)
-            return X
-        if isinstance(self.metric, str) and self.metric == "precomputed":
-            dtypes = (np.float64, np.float32)
-            X = check_array(X, dtype=dtypes, ensure_all_finite=False, estimator=self)
-            validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         if is_ragged(X):
             # Series of different lengths: `pairwise` raises an error if they are not supported.

@@ -14,7 +14,7 @@ from pellucid._utils.estimators import store_parameters, store_training_data
 from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns, date_formats, dates_as_days
+from pellucid.tables.columns import date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters
@@ -394,8 +394,13 @@ class XClusters(ExplainedClusters):
         )
         parts = [explained, given[0] or accuracy, *filter(None, given[1:])]
         rows = RowGroups.of(parts, weighted, weight[weighted])
-        a = self._accuracy_distances(accuracy, given[0], rows.first)
-        e = self._explanation_distances(explained, given[1], rows.first)
+        metric = self.accuracy_distance
+        data = accuracy_data(accuracy, metric)
+        a = self._distances(data, metric, given[0], rows.first)
+        self._ranges = column_ranges(take_rows(data, rows.first)) if metric == "gower" else None
+        metric = explanation_metric(self.explanation_distance, self.encoding_)
+        data = explanation_data(explained, self.encoding_, metric)
+        e = self._distances(data, metric, given[1], rows.first)
         seed = 0 if self.random_state is None else _draw_seed(self.random_state)
         measure_weight = None
         if self.weights == "f1":
@@ -423,37 +428,16 @@ class XClusters(ExplainedClusters):
         )
         return self
 
-    def _accuracy_distances(
-        self, accuracy: Any, given: GivenDistances | None, rows: np.ndarray
+    def _distances(
+        self, data: Any, metric: Any, given: GivenDistances | None, rows: np.ndarray
     ) -> np.ndarray:
-        """Distances of some rows on the accuracy features."""
+        """Distances of some rows of the data; taken from the matrix if that is given."""
         if given is not None:
             return given.matrix[np.ix_(rows, rows)]
-        metric = self.accuracy_distance
-        data = accuracy_data(accuracy, metric)
-        distances = self._pairwise(data, metric, rows)
-        self._ranges = column_ranges(take_rows(data, rows)) if metric == "gower" else None
-        return distances
-
-    def _explanation_distances(
-        self, explanation: Columns, given: GivenDistances | None, rows: np.ndarray
-    ) -> np.ndarray:
-        """Distances of some rows on the explanation features."""
-        if given is not None:
-            return given.matrix[np.ix_(rows, rows)]
-        metric = explanation_metric(self.explanation_distance, self.encoding_)
-        return self._pairwise(explanation_data(explanation, self.encoding_, metric), metric, rows)
-
-    def _pairwise(self, data: Any, metric: Any, rows: np.ndarray) -> np.ndarray:
         window = self.window if metric == "dtw" else None
         find_distance(metric, window).read(data, "X")  # errors give the row numbers of X
-        return pairwise(
-            take_rows(data, rows),
-            metric,
-            window=window,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        return pairwise(take_rows(data, rows), metric, window=window, **options)
 
 
 def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None:

@@ -55,28 +55,28 @@ class FeatureReader:
 
         Number and names of the columns that `predict` expects are stored in the estimator.
         """
+        table = read_table(estimator, X if explanation is None else explanation, reset=True)
+        accuracy, accuracy_names = X, []
         if explanation is None:
-            table = read_table(estimator, X, reset=True)
             indices = choose_features(
                 table.names, table.are_numeric, accuracy_features, explanation_features
             )
-            accuracy, explained = (table.take(columns) for columns in indices)
-            is_strict = len(indices.explanation) == len(table.names)
-            reader = cls(indices, accuracy.names, explained.names, True, is_strict)
-            return reader, accuracy, explained
-        table = read_table(estimator, explanation, reset=True)
-        chosen = _find_columns(table.names, explanation_features, "explanation_features")
-        indices = FeatureIndices([], list(range(len(table.names))) if chosen is None else chosen)
-        accuracy, accuracy_names = X, []
-        if accuracy_features is not None or _is_frame(X):
-            accuracy = Columns.of(X)
-            chosen = _find_columns(accuracy.names, accuracy_features, "accuracy_features")
-            indices.accuracy.extend(range(len(accuracy.names)) if chosen is None else chosen)
+            accuracy = table
+        else:
+            chosen = _find_columns(table.names, explanation_features, "explanation_features")
+            indices = FeatureIndices(
+                [], list(range(len(table.names))) if chosen is None else chosen
+            )
+            if accuracy_features is not None or _is_frame(X):
+                accuracy = Columns.of(X)
+                chosen = _find_columns(accuracy.names, accuracy_features, "accuracy_features")
+                indices.accuracy.extend(range(len(accuracy.names)) if chosen is None else chosen)
+        if isinstance(accuracy, Columns):
             accuracy = accuracy.take(indices.accuracy)
             accuracy_names = accuracy.names
         explained = table.take(indices.explanation)
         is_strict = len(explained.names) == len(table.names)
-        reader = cls(indices, accuracy_names, explained.names, False, is_strict)
+        reader = cls(indices, accuracy_names, explained.names, explanation is None, is_strict)
         return reader, accuracy, explained
 
     def explanation_positions(self, columns: Any, parameter: str) -> list[int] | None:

@@ -292,18 +292,16 @@ def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: in
     cell, values = cell[order], values[order]
     start = np.flatnonzero(np.r_[True, np.diff(cell) > 0])
     size = np.diff(np.r_[start, len(cell)])
-    if aggregate == "min":
-        aggregated = values[start]
-    elif aggregate == "max":
-        aggregated = values[start + size - 1]
-    elif aggregate == "median":
-        aggregated = (values[start + (size - 1) // 2] + values[start + size // 2]) / 2
-    else:
-        aggregated = np.add.reduceat(values, start)
-        if aggregate == "mean":
-            aggregated /= size
+    total = np.add.reduceat(values, start)
+    aggregated = {
+        "min": values[start],
+        "max": values[start + size - 1],
+        "median": (values[start + (size - 1) // 2] + values[start + size // 2]) / 2,
+        "sum": total,
+        "mean": total / size,
+    }
     result = np.full(n_cells, np.nan)
-    result[cell[start]] = aggregated
+    result[cell[start]] = aggregated[aggregate]
     return result
 
 
@@ -325,18 +323,14 @@ def _restrict_times(
                 f"{option('coverage', 'own')}, or drop an entity"
             )
         return times[start:stop], grid[:, start:stop]
-    for row in np.flatnonzero((first > 0) | (last < len(times) - 1))[:1].tolist():
-        starts_late = first[row] > 0
-        verb, own_time, other_time = (
-            ("starts", times[first[row]], times[0])
-            if starts_late
-            else ("ends", times[last[row]], times[-1])
-        )
+    for row in np.flatnonzero((first > 0) | (last < len(times) - 1)).tolist():
+        is_late = first[row] > 0
+        verb, own, other = ("starts", first, 0) if is_late else ("ends", last, -1)
         raise ValueError(
-            f"the series of {label(row)} {verb} at {own_time}, others at {other_time}; use "
-            f"{option('coverage', 'common')} for the common times, {option('coverage', 'own')} for "
-            f"series of different lengths, or {option('fill_value', 0)} if no row means a value "
-            "of 0"
+            f"the series of {label(row)} {verb} at {times[own[row]]}, others at {times[other]}; "
+            f"use {option('coverage', 'common')} for the common times, {option('coverage', 'own')} "
+            f"for series of different lengths, or {option('fill_value', 0)} if no row means a "
+            "value of 0"
         )
     return times, grid
 

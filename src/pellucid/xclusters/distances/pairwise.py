@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
@@ -216,17 +216,6 @@ def _advice(metric: str) -> str:
     return f"use {', '.join(map(repr, names))}, or a function of two rows"
 
 
-def _tiles(
-    n_rows: int, n_columns: int, shape: tuple[int, int], same: bool
-) -> Iterator[tuple[int, int, int, int]]:
-    """Tiles of a matrix, or of its upper triangle if both sides are the `same` rows."""
-    height, width = shape
-    for top in range(0, n_rows, height):
-        bottom = min(top + height, n_rows)
-        for left in range(top if same else 0, n_columns, width):
-            yield top, bottom, left, min(left + width, n_columns)
-
-
 def _compute_tiles(
     distance: Distance,
     rows: Any,
@@ -236,9 +225,16 @@ def _compute_tiles(
     work: Callable[..., Any],
     progress: Progress,
 ) -> None:
-    """Compute the tiles in batches, with progress and Ctrl-C checks in between."""
-    shape = distance.tile_shape(rows, others, pool.n_threads)
-    tiles = list(_tiles(len(rows), len(others), shape, same))
+    """Compute the tiles in batches, with progress and Ctrl-C checks in between.
+
+    If both sides are the `same` rows, those of the upper triangle are enough.
+    """
+    height, width = distance.tile_shape(rows, others, pool.n_threads)
+    tiles = [
+        (top, min(top + height, len(rows)), left, min(left + width, len(others)))
+        for top in range(0, len(rows), height)
+        for left in range(top if same else 0, len(others), width)
+    ]
     batch_size = 4 * pool.n_threads if distance.releases_gil else 1
     for begin in range(0, len(tiles), batch_size):
         batch = tiles[begin : begin + batch_size]

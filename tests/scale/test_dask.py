@@ -75,6 +75,57 @@ def test_missing_booleans(column):
         IMM(None if labels else 2).fit(data)
 
 
+def arrays_in(holder):
+    """Bytes of all arrays that belong to a batch."""
+    if isinstance(holder, np.ndarray):
+        return holder.nbytes
+    return sum(map(arrays_in, vars(holder).values())) if hasattr(holder, "__dict__") else 0
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_dask_knows_the_sizes_of_batches(is_weighted, monkeypatch):
+    from dask.sizeof import sizeof
+
+    from pellucid.scale.dask import DaskPartitions
+
+    X = np.random.default_rng(0).normal(size=(8000, 5))
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(w=np.arange(8000) % 3)
+    source = dd.from_pandas(frame, npartitions=2)
+    batches = []
+    find = DaskPartitions.map_encoded
+
+    def map_encoded(self, task, encoder):
+        found = find(self, task, encoder)
+        batches[:] = dask.compute(*self._raw, *self._encoded)
+        return found
+
+    monkeypatch.setattr(DaskPartitions, "map_encoded", map_encoded)
+    data = pellucid.scan(source, list("abcde"), weight="w" if is_weighted else None)
+    IMM(reference=X[:3]).fit(data)
+    assert len(batches) == 4
+    for batch in batches:
+        assert arrays_in(batch) > 8000 / 2 * 0.6 * 5 * 8
+        assert arrays_in(batch) <= sizeof(batch) < 1.7 * arrays_in(batch)
+
+
+@pytest.mark.parametrize("kind", ["frame", "array"])
+def test_many_rows_are_counted_and_not_gathered(kind, monkeypatch):
+    from pellucid.scale import scan as module
+
+    X = np.random.default_rng(0).normal(size=(2000, 3)) + np.arange(2000)[:, None] % 2 * 6
+    source = dd.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=4)
+    if kind == "array":
+        source = source.to_dask_array()  # its chunks have unknown lengths
+    assert pellucid.scan(source, memory="1MB").gather(2000, 1).n_rows == 2000
+
+    def refuse(*arguments):
+        raise AssertionError("rows are sent")
+
+    monkeypatch.setattr(module, "GatherTask", refuse)
+    model = pellucid.ExplainableKMeans(2, effort="fast", random_state=0)
+    assert model.fit(pellucid.scan(source, memory="300kB")).tree_.n_node_samples[0] == 2000
+
+
 def test_other_collections_are_refused():
     frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2]}), npartitions=1)
     bag = pytest.importorskip("dask.bag").from_sequence([1, 2])

@@ -8,9 +8,11 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+from dask.sizeof import sizeof
 
-from pellucid._core.batches.batch import Encoder
+from pellucid._core.batches.batch import Batch, Encoder, RawBatch
 from pellucid._core.batches.partitions import ExactTask, Partitions, Task, over_batches
+from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.sources import Chunk, Source
@@ -22,6 +24,16 @@ _TASKS_PER_THREAD = 4
 """Tasks of a pass per thread of a worker."""
 
 _SAMPLED_PARTITIONS = 8
+
+_STATE_BYTES = 14
+"""Bytes per row that passes add to a batch: leaves, second nearest centers and margins."""
+
+
+@sizeof.register((Batch, RawBatch, Weights))
+def _size(holder: Any) -> int:
+    """Bytes of the arrays of a batch, by which workers decide what they spill to the disk."""
+    state = _STATE_BYTES * holder.n_rows if isinstance(holder, Batch) else 0
+    return state + sum(map(sizeof, vars(holder).values()))
 
 
 class DaskSource(Source):
@@ -76,6 +88,14 @@ class DaskSource(Source):
         thin = dask.delayed(partial(_thin, n_rows=max(1, n_rows // len(chosen))))
         yield from dask.compute(*map(thin, chosen))
 
+    def count(self) -> int:
+        """Number of rows; of a data frame, Dask may know it without reading columns."""
+        import dask
+
+        if not self._is_array:
+            return len(self._data)
+        return sum(dask.compute(*map(dask.delayed(len), self._data.to_delayed().ravel())))
+
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
         return DaskPartitions([scan.reader, *self.delayed_chunks(scan.names)])
 
@@ -97,13 +117,19 @@ class DaskPartitions(Partitions):
     """
 
     def __init__(self, reader_and_chunks: list[Any]) -> None:
-        import dask
-
         reader, *chunks = reader_and_chunks
-        self._raw = [dask.delayed(reader)(chunk) for chunk in chunks]
+        self._raw = self._called(reader, chunks)
         self._encoder: Encoder | None = None
         self._encoded: list[Any] = []
         self._groups: list[list[Any]] = []
+
+    @staticmethod
+    def _called(function: Any, parts: list[Any]) -> list[Any]:
+        """Results for all parts, by a function of this module, which registers their sizes."""
+        import dask
+
+        call, shared = dask.delayed(_call), dask.delayed(function, traverse=False)
+        return [call(shared, part) for part in parts]
 
     def map_raw(self, task: Task) -> Any:
         return _map_merge(task, [[part] for part in self._raw])
@@ -113,8 +139,7 @@ class DaskPartitions(Partitions):
         import dask
 
         if self._encoder is not encoder:
-            encode = dask.delayed(encoder.encode)
-            self._encoded = list(dask.persist(*(encode(raw) for raw in self._raw)))
+            self._encoded = list(dask.persist(*self._called(encoder.encode, self._raw)))
             self._encoder, self._groups = encoder, []
         elif not self._groups:
             self._groups = _in_groups(self._encoded)
@@ -164,6 +189,10 @@ def _map_merge(task: Task, groups: list[list[Any]]) -> Any:
         groups = [results[i : i + _MERGED_AT_ONCE] for i in range(0, len(results), _MERGED_AT_ONCE)]
         results = [merge(shared, group) for group in groups]
     return results[0].compute()
+
+
+def _call(function: Any, value: Any) -> Any:
+    return function(value)
 
 
 def _merge(task: Task, results: list[Any]) -> Any:

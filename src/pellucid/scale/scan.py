@@ -112,7 +112,9 @@ class BatchScan:
         return self.memory // (n_copies * 8 * (len(self.columns) + 2))
 
     def gather(self, limit: int, n_threads: int) -> GatheredRows:
-        """All rows, if there are at most `limit`, by one pass."""
+        """All rows, if there are at most `limit`, by one pass; other machines count them first."""
+        if (n_rows := self.source.count()) is not None and n_rows > limit:
+            return GatheredRows(n_rows, None)
         with ThreadPool(n_threads) as pool:
             partitions = self.partitions(pool, 1)
             try:

@@ -60,6 +60,10 @@ class Source(ABC):
     def predict(self, predictor: Any) -> Any:
         """All rows with the clusters that a `ScanPredictor` finds, as a lazy object."""
 
+    def count(self) -> int | None:
+        """Number of rows, if all of them would have to be sent to learn it otherwise."""
+        return None
+
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
         """The batches of a scan, encoded once and stored."""
         n_rows = scan.batch_rows(pool.n_threads, n_clusters)

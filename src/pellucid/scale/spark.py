@@ -49,6 +49,10 @@ class SparkSource(Source):
         if found:
             yield from found
 
+    def count(self) -> int:
+        """Number of rows."""
+        return self._frame.count()
+
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
         return SparkPartitions(self._frame.select(*map(_quoted, scan.names)), scan)
 

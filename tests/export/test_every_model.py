@@ -7,6 +7,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import pellucid
 from pellucid import IMM, EOPClassifier, Explanation, XClusters, explain_clusters, export, from_json
@@ -107,6 +108,24 @@ def test_functions_are_methods():
     taken = inspect.signature(model.to_sql).parameters
     assert list(taken) == ["dialect", "table", "column", "feature_names"]
     assert model.to_sql.__doc__ == export.to_sql.__doc__
+
+
+def test_functions_take_what_explain_returns():
+    table = pd.DataFrame({"size": [*range(20), *range(100, 120)], "kind": ["a", "b"] * 20})
+    found = pellucid.explain(table, k=2, verbose=False)
+    assert export.to_sql(found) == found.to_sql() == found.explanation.to_sql()
+    assert export.to_mermaid(found) == found.explanation.to_mermaid()
+    assert in_python(found, table) == found.predict(table).tolist()
+    texts = [text.get_text() for text in pellucid.plot_tree(found).texts]
+    assert texts == [text.get_text() for text in found.plot().texts]
+
+
+def test_a_model_without_a_tree_is_an_error():
+    X, y = [[0.0]] * 20 + [[9.0]] * 20, ["a"] * 20 + ["b"] * 20
+    with pytest.raises(TypeError, match="RuleSet has no tree"):
+        export.to_html(pellucid.RuleSet().fit(X, y))
+    with pytest.raises(NotFittedError):
+        export.to_html(IMM())
 
 
 def test_functions_take_regions():

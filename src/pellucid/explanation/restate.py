@@ -176,11 +176,6 @@ def last_where(holds: Callable[[np.ndarray], np.ndarray]) -> float:
     Infinite, with its sign, where it holds for all or for none. The search runs over all floats
     in their order.
 
-    Parameters
-    ----------
-    holds : callable
-        Maps an array of numbers to booleans.
-
     Examples
     --------
     >>> from pellucid.explanation.restate import last_where

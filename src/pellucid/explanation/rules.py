@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -275,16 +275,10 @@ def split_condition(
 ) -> Condition:
     """The condition that leads from an inner node to its left or its right child."""
     feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
-    name = _name(names[feature])
-    return Condition(feature, threshold, is_left, name, _format(name, formats))
-
-
-def _name(name: Any) -> str | Indicator:
-    return name if isinstance(name, Indicator) else str(name)
-
-
-def _format(name: str | Indicator, formats: Formats | None) -> ColumnFormat:
-    return PLAIN if isinstance(name, Indicator) or not formats else formats.get(name, PLAIN)
+    name = names[feature]
+    if isinstance(name, Indicator):
+        return Condition(feature, threshold, is_left, name)
+    return Condition(feature, threshold, is_left, str(name), (formats or {}).get(str(name), PLAIN))
 
 
 def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -328,42 +322,29 @@ def leaf_rules(
     missing is NaN. `formats` say how the values of numeric columns are written.
     """
     names = default_names(tree.n_features) if feature_names is None else feature_names
-    clusters, reached = tree.cluster.tolist(), tree.n_node_samples.tolist()
     weight = tree.weighted_n_node_samples.tolist()
+    children = list(zip(tree.children_left.tolist(), tree.children_right.tolist()))
+    paths: list[tuple[Condition, ...]] = [()] * tree.node_count
     rules = []
-    for leaf, conditions in _leaf_conditions(tree, names, formats):
-        cluster = clusters[leaf]
+    for node, pair in enumerate(children):  # parents first
+        if pair[0] != LEAF:
+            for child, is_left in zip(pair, (True, False)):
+                step = split_condition(tree, node, is_left, names, formats)
+                paths[child] = (*paths[node], step)
+            continue
+        cluster = int(tree.cluster[node])
         rules.append(
             Rule(
-                leaf=leaf,
+                leaf=node,
                 cluster=cluster if labels is None else labels[cluster],
-                conditions=simplify(conditions),
-                n_samples=reached[leaf],
-                share=weight[leaf] / weight[0] if weight[0] > 0 else 0.0,
-                purity=float((purity or {}).get(leaf, np.nan)),
-                n_noise=(noise or {}).get(leaf, 0),
+                conditions=simplify(paths[node]),
+                n_samples=int(tree.n_node_samples[node]),
+                share=weight[node] / weight[0] if weight[0] > 0 else 0.0,
+                purity=float((purity or {}).get(node, np.nan)),
+                n_noise=(noise or {}).get(node, 0),
             )
         )
     return rules
-
-
-def _leaf_conditions(
-    tree: ThresholdTree, names: ColumnNames, formats: Formats | None
-) -> Iterator[tuple[int, tuple[Condition, ...]]]:
-    """Each leaf, left to right, with the conditions of its path, which share the objects."""
-    features, thresholds = tree.feature.tolist(), tree.threshold.tolist()
-    children = list(zip(tree.children_left.tolist(), tree.children_right.tolist()))
-    paths: list[tuple[Condition, ...]] = [()] * tree.node_count
-    for node, pair in enumerate(children):  # parents first
-        if pair[0] == LEAF:
-            yield node, paths[node]
-            continue
-        feature = features[node]
-        name = _name(names[feature])
-        written = _format(name, formats)
-        for child, left in zip(pair, (True, False)):
-            condition = Condition(feature, thresholds[node], left, name, written)
-            paths[child] = (*paths[node], condition)
 
 
 def cluster_rules(rules: Sequence[Rule], labels: Sequence[Any]) -> RuleList:

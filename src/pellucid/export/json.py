@@ -189,8 +189,8 @@ def _explanation(explanation: Explanation) -> dict[str, Any]:
 
     names = getattr(explanation, "feature_names_in_", None)
     names = None if names is None else names.tolist()
-    is_plain = names is None or explanation.tree_columns_ == names
     described = explanation.tree_columns_
+    is_plain = names is None or described == names
     return {
         "format": FORMAT,
         "version": VERSION,

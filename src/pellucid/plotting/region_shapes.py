@@ -16,6 +16,15 @@ _GRID = 240
 _FAINT, _STRONG = 0.10, 0.22
 
 
+def window_of(P: np.ndarray) -> list[tuple[float, float]]:
+    """The limits of the axes: all rows and a margin."""
+    if not len(P):
+        return [(0.0, 1.0)] * P.shape[1]
+    low, high = P.min(axis=0), P.max(axis=0)
+    margin = np.where(high > low, 0.04 * (high - low), 0.5)
+    return list(zip((low - margin).tolist(), (high + margin).tolist()))
+
+
 def draw_scores(ax: Any, regions: Any, window: Window) -> None:
     """Fill the axes with the scores of nonparametric regions, with a line at their threshold."""
     axes = [np.linspace(low, high, _GRID // 2) for low, high in window]

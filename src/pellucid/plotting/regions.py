@@ -19,6 +19,7 @@ from pellucid.plotting.region_shapes import (
     draw_regions,
     draw_scores,
     shade_answers,
+    window_of,
 )
 from pellucid.plotting.style import cluster_color, new_axes
 from pellucid.regions.classifiers import Stump
@@ -148,13 +149,13 @@ def plot_score_map(
     if regions.kind != "nonparametric":
         raise ValueError(f"level {level} has regions without scores; fit with nonparametric ones")
     ax = _new_axes(scene.dim) if ax is None else ax
-    draw_scores(ax, regions, _window(scene.P))
+    draw_scores(ax, regions, window_of(scene.P))
     height = _heights(len(scene.y)) if scene.dim == 1 else scene.P[:, 1]
     for rows, marker in ((~scene.misses, "+"), (scene.misses, "o")):
         style: dict[str, Any] = {"s": 14, "linewidths": 0.8, "zorder": 3, "marker": marker}
         style |= {"facecolor": "none", "edgecolor": INK} if marker == "o" else {"color": INK}
         ax.scatter(scene.P[rows, 0], height[rows], **style)
-    scene._dress(ax, _window(scene.P))
+    scene._dress(ax, window_of(scene.P))
     ax.set_title(f"level {level + 1}: share of correct neighbors", fontsize=10)
     return ax
 
@@ -348,7 +349,7 @@ class _Scene:
         regions = self.level.regions if regions is None else regions
         regions = regions.with_middle_ends(self.indicators)
         shown = self.P if include is None else np.vstack([self.P, include])
-        window = _window(shown)
+        window = window_of(shown)
         for axis in self.indicators:
             window[axis] = (-0.5, 1.5)
         shade_answers(ax, self._drawable_classifier(), regions, window, strong)
@@ -494,15 +495,6 @@ def _columns_of(X: Any, features: list[int]) -> np.ndarray:
     table = as_table(X)
     numbers = np.asarray(X) if table is None else table_to_array(table)
     return np.asarray(numbers[:, features], dtype=np.float64)
-
-
-def _window(P: np.ndarray) -> list[tuple[float, float]]:
-    """The limits of the axes: all rows and a margin."""
-    if not len(P):
-        return [(0.0, 1.0)] * P.shape[1]
-    low, high = P.min(axis=0), P.max(axis=0)
-    margin = np.where(high > low, 0.04 * (high - low), 0.5)
-    return list(zip((low - margin).tolist(), (high + margin).tolist()))
 
 
 def _heights(n: int) -> np.ndarray:

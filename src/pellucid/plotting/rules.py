@@ -58,8 +58,7 @@ def plot_rules(model: Any, *, ax: Any = None) -> Any:
     axes.set_title(f"{100 * model.coverage_:.0f}% of the rows explained" if rules else "no rules")
     if wrong.any() or noise.any():
         axes.legend(frameon=False)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 
@@ -92,6 +91,5 @@ def plot_explanations(comparison: Any, *, ax: Any = None) -> Any:
     axes.set_title("dots: rows of the fit; rings: held-out rows", fontsize="medium")
     axes.margins(0.1)
     axes.legend(frameon=False)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     return axes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import default_names
+from pellucid.plotting.region_shapes import window_of
 from pellucid.regions.classifiers import LinearClassifier, Stump
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Polyhedra, Regions
@@ -35,6 +37,7 @@ _LONGEST_EXPORT = 150_000
 """Characters of the model file, and of all SQL together, that a page contains."""
 
 
+@dataclass(frozen=True)
 class LevelView:
     """The rows as every level looks at them."""
 
@@ -42,23 +45,11 @@ class LevelView:
     names: list[str]
     level_of: np.ndarray
     answer: np.ndarray
-    place: dict[str, int]
-    max_points: int
     position: dict[Any, int]
-
-    def __init__(
-        self,
-        numbers: np.ndarray,
-        names: list[str],
-        level_of: np.ndarray,
-        answer: np.ndarray,
-        classes: np.ndarray,
-        place: dict[str, int],
-        max_points: int,
-    ) -> None:
-        self.numbers, self.names, self.level_of, self.answer = numbers, names, level_of, answer
-        self.place, self.max_points = place, max_points
-        self.position = {name: i for i, name in enumerate(classes.tolist())}
+    """Positions of the classes."""
+    place: dict[str, int]
+    """Positions of the columns in the page."""
+    max_points: int
 
     def level(self, number: int, level: Any, rule: Any) -> dict[str, Any]:
         """One level for the page."""
@@ -68,7 +59,7 @@ class LevelView:
         answer = np.where(is_answered, self.answer[reached], n_classes)
         chosen = sample_rows(answer, n_classes + 1, self.max_points)
         P = project(self.numbers, level.features, reached[chosen])
-        window = _window(project(self.numbers, level.features, reached))
+        window = window_of(project(self.numbers, level.features, reached))
         regions = _describe_regions(level.regions)
         is_plain = regions is not None and _is_plain(rule.pieces)
         return {
@@ -110,12 +101,8 @@ class LevelView:
             }
             step = max(1, -(-len(outline) // _MOST_CORNERS))
             points = [[short(float(v), 5) for v in point] for point in outline[::step]]
-            found.append(
-                {
-                    "answer": answers_inside.pop() if len(answers_inside) == 1 else None,
-                    "points": points,
-                }
-            )
+            answer = answers_inside.pop() if len(answers_inside) == 1 else None
+            found.append({"answer": answer, "points": points})
         return found
 
 
@@ -123,16 +110,6 @@ def _is_plain(pieces: Any) -> bool:
     """Whether the outlines of the regions determine the answers."""
     regions = [piece.region for piece in pieces]
     return all(piece.bounds or regions.count(piece.region) == 1 for piece in pieces)
-
-
-def _window(P: np.ndarray) -> list[tuple[float, float]]:
-    """From where to where each axis reaches: the rows and a little more."""
-    found = []
-    for column in P.T:
-        low, high = (float(column.min()), float(column.max())) if len(column) else (0.0, 1.0)
-        margin = 0.04 * (high - low) or 0.5
-        found.append((low - margin, high + margin))
-    return found
 
 
 def _shade(level: Any, window: list[tuple[float, float]]) -> list[list[int]] | None:
@@ -251,7 +228,8 @@ def make_regions_payload(
         shown = np.nan_to_num(np.column_stack([read(name).numbers for name in names]))
     columns = choose_columns(names, read, used, position, n_classes + 1, _cuts(rules[:n_levels]))
     each = max(1, page.max_points // max(n_levels, 1)) if page.max_points else 0
-    view = LevelView(shown, names, at[:, 0], answer, model.classes_, columns.place, each)
+    classes = {label: i for i, label in enumerate(model.classes_.tolist())}
+    view = LevelView(shown, names, at[:, 0], answer, classes, columns.place, each)
     facts = cluster_facts(position, n_classes + 1, columns.shown, page.n_typical)[:n_classes]
     leftover, method = rules[-1], type(model).__name__
     return {

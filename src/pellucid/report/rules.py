@@ -32,21 +32,7 @@ def write_rule_report(
 ) -> Path:
     """Write a rule set as one HTML file, without scripts.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    model : RuleSet
-        Fitted rules.
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Rows of which overlaps and the share without a rule are counted.
-    title : str, optional
-        Heading of the page.
-
-    Returns
-    -------
-    Path
-        The file.
+    Overlaps and the share without a rule are counted on `X`.
     """
     held = model.holds(X)
     heading = escape(title or "Rules")

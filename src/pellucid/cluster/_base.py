@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._utils.estimators import Noise, store_training_data
@@ -29,7 +30,6 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.cluster._guarantees import GuaranteeMixin
-from pellucid.cluster._importances import find_importances
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
 from pellucid.explanation.rules import (
@@ -54,6 +54,7 @@ from pellucid.tables.validation import (
     rows_without_copy,
 )
 from pellucid.tree import ThresholdTree
+from pellucid.tree.measures import feature_importances
 from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import ThresholdStyle
 
@@ -392,7 +393,7 @@ class BaseThresholdTree(
         """
         found, expected = problem.centers_and_costs(tree.cluster.take(leaf))
         means = found[0] if self._objective == "kmeans" else None
-        importances = find_importances(tree, problem.space, leaf, means)
+        importances = _importances(tree, problem.space, leaf, means)
         leaf = leaf if problem.n_samples == data.X.shape[0] else tree.apply(data.X)
         position, names = tree.cluster.take(leaf), np.array(reference.names)
         self.labels_ = _name(position, names)
@@ -525,6 +526,23 @@ class BaseThresholdTree(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _importances(
+    tree: ThresholdTree, data: Dataset, leaf: np.ndarray, cluster_means: np.ndarray | None
+) -> np.ndarray:
+    """The reduction of the sum of squares by the splits of each feature; `leaf` is by row.
+
+    If every cluster has one leaf, its means are those of the clusters, and no rows are read.
+    """
+    leaves, position = tree.leaves, np.zeros(tree.node_count, dtype=np.intp)
+    if cluster_means is not None and len(np.unique(tree.cluster[leaves])) == len(leaves):
+        means = cluster_means[tree.cluster[leaves]]
+    else:
+        position[leaves] = np.arange(len(leaves))
+        labels, weight = position.take(leaf), data.weights.values
+        means = group_means(data.X, labels, weight, len(leaves), data.pool)
+    return feature_importances(tree, tree.weighted_n_node_samples[leaves], means)
 
 
 def warn_of_impure_rules(rules: RuleList, remedy: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pellucid._utils.estimators import fill_docstring
 from pellucid.methods import BY_NAME
 
 _Estimator = TypeVar("_Estimator", bound=type)
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def common_parameters(cls: _Estimator) -> _Estimator:
@@ -29,6 +31,17 @@ def common_parameters(cls: _Estimator) -> _Estimator:
     return fill_docstring(cls, parts)
 
 
+def with_space(method: Any) -> Callable[[_Method], _Method]:
+    """Give a method the docstring of another one, with the parameter `space` after the others."""
+
+    def documented(taker: _Method) -> _Method:
+        text = inspect.cleandoc(method.__doc__ or "") + "\n"
+        taker.__doc__ = text.replace("\n\nReturns", _SPACE)
+        return taker
+
+    return documented
+
+
 def _see_also(name: str) -> str:
     """The section with the methods that the registry calls similar."""
     if name not in BY_NAME:
@@ -39,6 +52,14 @@ def _see_also(name: str) -> str:
         ["\n", "See Also", "--------", *lines, "explain : All steps, for a table."]
     )
 
+
+_SPACE = """
+space : array-like or data frame of shape (n_samples, n_columns), default=None
+    The same rows in the space Z that was clustered: principal components, embeddings, features of a
+    kernel, one-hot labels. Thresholds are those of the columns of X; costs, centers and the
+    reference are those of Z. None: the columns of X.
+
+Returns"""
 
 _N_CLUSTERS = """n_clusters : int, default=None
         Number of clusters k. None: that of the reference, or 8 without a reference. Ignored if

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -26,7 +26,7 @@ from pellucid._core.refine.portfolio import (
     rounded_cost,
 )
 from pellucid._core.refine.tuning import EFFORTS
-from pellucid._utils.estimators import Effort, Noise, is_background
+from pellucid._utils.estimators import Effort, Noise, is_background, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid._utils.threads import count_threads
@@ -38,9 +38,6 @@ from pellucid.reference import find_reference
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
-
-if TYPE_CHECKING:
-    pass
 
 SCAN_SAMPLE_ROWS = 100_000
 """Rows of the sample on which trees are searched if a scan does not fit into memory."""
@@ -238,6 +235,14 @@ class ExplainableKMeans(SpaceTree):
         "effort": [StrOptions(set(EFFORTS))],
         "stability": ["boolean"],
     }
+    n_leaves: int | None
+    depth_penalty: float | Literal["auto"]
+    max_depth: int | None
+    max_conditions: int | None
+    n_references: int | None
+    faithfulness: float | Literal["auto"]
+    effort: Effort
+    stability: bool
     n_trees_tried_: int
     faithfulness_: float
     disagreement_lower_bound_: int | float
@@ -262,23 +267,7 @@ class ExplainableKMeans(SpaceTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_leaves = n_leaves
-        self.depth_penalty = depth_penalty
-        self.max_depth = max_depth
-        self.max_conditions = max_conditions
-        self.n_references = n_references
-        self.faithfulness = faithfulness
-        self.effort = effort
-        self.stability = stability
-        super().__init__(
-            n_clusters,
-            reference=reference,
-            noise=noise,
-            threshold_style=threshold_style,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        store_parameters(self, locals())
 
     def _max_leaves(self, n_clusters):
         return n_clusters if self.n_leaves is None else self.n_leaves

@@ -13,6 +13,7 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.components import first_components
 from pellucid._core.data.dataset import Dataset
 from pellucid.cluster._base import BaseThresholdTree
+from pellucid.cluster._docs import with_space
 from pellucid.tables.frames import is_scan
 from pellucid.tables.validation import read_sample_weight, read_space
 
@@ -33,32 +34,8 @@ class SpaceTree(BaseThresholdTree):
     _has_space = False
     """Whether a space was given to `fit`."""
 
+    @with_space(BaseThresholdTree.fit)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, space: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame of shape (n_samples, n_features), or Scan
-            Numbers without NaN or infinities; pandas, polars and pyarrow tables keep their
-            column names. Sparse data are read one column at a time. Data larger than memory are
-            given as a :func:`pellucid.scan`.
-        y : array-like of shape (n_samples,), default=None
-            Labels to explain, one per row: integers, strings or any other values that can be
-            sorted, from any clustering. Their centers are the means of the groups in X, or in the
-            space. -1, None and NaN stand for noise, see `noise`. With y, `reference` must be None
-            and `n_clusters` is ignored. Without y, `reference` is explained.
-        sample_weight : array-like of shape (n_samples,), optional
-            A whole weight counts as that many copies of the row; rows of weight 0 are absent.
-        space : array-like or data frame of shape (n_samples, n_columns), default=None
-            The same rows in the space Z that was clustered: principal components, embeddings,
-            features of a kernel, one-hot labels. Thresholds are those of the columns of X; costs,
-            centers and the reference are those of Z. None: the columns of X.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
         if space is not None and is_scan(X):
             raise ValueError(
                 "space needs all rows in memory: pass X and space as arrays or data frames"
@@ -66,50 +43,16 @@ class SpaceTree(BaseThresholdTree):
         self._has_space = space is not None
         return self._fit(X, y, sample_weight, space)
 
+    @with_space(BaseThresholdTree.fit_predict)
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: Any = None, space: Any = None
     ) -> np.ndarray:
-        """Grow the tree and return the cluster of each row; parameters as in `fit`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame, or Scan
-            As in `fit`.
-        y : array-like of shape (n_samples,), default=None
-            Labels to explain, as in `fit`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        space : array-like or data frame of shape (n_samples, n_columns), default=None
-            The same rows in another space, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Cluster of each row, `labels_`. For a :func:`pellucid.scan`, what `predict` returns.
-        """
         if space is None:
             return super().fit_predict(X, y, sample_weight)
         return self.fit(X, y, sample_weight=sample_weight, space=space).labels_
 
+    @with_space(BaseThresholdTree.score)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, space: Any = None) -> float:
-        """Minus the cost of the rows to `cluster_centers_`, each in its cluster of the tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        y : ignored
-            Not used; present for scikit-learn's interface.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        space : array-like or data frame of shape (n_samples, n_columns), default=None
-            The same rows in the space of `fit`, if one was given there.
-
-        Returns
-        -------
-        float
-            Minus the cost; higher is better.
-        """
         check_is_fitted(self)
         if (space is None) == self._has_space:
             raise ValueError(

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._core.batches.batch import Batch, Encoder, RawBatch, equal_weights
+from pellucid._core.batches.batch import Batch, Encoder, RawBatch
 from pellucid._core.batches.induced_rows import NearestCenters
 from pellucid._core.batches.partitions import LocalPartitions, Task, over_batches
 from pellucid._core.data.arrays import Weights
@@ -166,7 +166,7 @@ class CachedBatch(Batch):
     def weights(self) -> Weights:  # type: ignore[override]
         """Weights of the rows."""
         if self._units.are_ones:
-            return equal_weights(self.n_rows)
+            return Weights.equal(self.n_rows)
         return self._units.of(self._mapped(0, (self.n_rows,), np.dtype(np.float64)))
 
     @cached_property

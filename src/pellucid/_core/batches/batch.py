@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,14 +49,11 @@ class PickedRows(NamedTuple):
         """The rows of all parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        columns, values, codes, labels, weights = zip(*parts)
-        return cls(
-            np.concatenate(columns, axis=1),
-            np.concatenate(values),
-            np.concatenate(codes),
-            np.concatenate(labels),
-            _joined_weights(weights),
-        )
+        *arrays, weights = zip(*parts)
+        joined = [np.concatenate(array, axis=-1) for array in arrays]
+        units = np.concatenate([part.units for part in weights])
+        values = np.concatenate([part.values for part in weights])
+        return cls._make([*joined, replace(weights[0], units=units, values=values)])
 
     def take(self, places: np.ndarray) -> PickedRows:
         """Some of the rows."""
@@ -73,29 +69,11 @@ class PickedRows(NamedTuple):
 
 def _weights_of(weights: Weights, rows: np.ndarray) -> Weights:
     if weights.are_ones:
-        return equal_weights(len(rows))
+        return Weights.equal(len(rows))
     return replace(weights, units=weights.units[rows], values=weights.values[rows])
 
 
-def _joined_weights(parts: Sequence[Weights]) -> Weights:
-    if parts[0].are_ones:
-        return equal_weights(sum(len(part.units) for part in parts))
-    units = np.concatenate([part.units for part in parts])
-    return replace(parts[0], units=units, values=np.concatenate([part.values for part in parts]))
-
-
-@lru_cache(maxsize=32)
-def _ones(n_rows: int) -> Weights:
-    return Weights.equal(n_rows)
-
-
-def equal_weights(n_rows: int) -> Weights:
-    """Weights of 1. Arrays are shared."""
-    size = 1 << max(n_rows - 1, 0).bit_length()
-    all_ones = _ones(size)
-    return replace(all_ones, units=all_ones.units[:n_rows], values=all_ones.values[:n_rows])
-
-
+@dataclass(eq=False)
 class Batch:
     """Rows that take part in the search: with a label and a positive weight.
 
@@ -110,19 +88,8 @@ class Batch:
     weights: Weights
     codes: np.ndarray
     is_mixed: np.ndarray
-
-    def __init__(
-        self,
-        columns: np.ndarray,
-        starts: np.ndarray,
-        weights: Weights,
-        codes: np.ndarray,
-        is_mixed: np.ndarray,
-    ) -> None:
-        self.columns, self.starts, self.weights = columns, starts, weights
-        self.codes, self.is_mixed = codes, is_mixed
-        self.routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
-        self.nearest: tuple[Any, Any] = (None, None)
+    routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
+    nearest: tuple[Any, Any] = (None, None)
 
     @property
     def n_rows(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from pellucid._core.batches.batch import Batch, PickedRows
 from pellucid._core.batches.columns import PartRequest, PartSums
 from pellucid._core.batches.partitions import ExactTask
 from pellucid._core.batches.routing import Routing, rows_by_leaf
-from pellucid._core.batches.tasks import add_picked_rows, add_to_parts, rows_in_bins
+from pellucid._core.batches.tasks import NodeRowSums, PartSumsTask
 
 RIGHT, LEFT, WEIGHT = range(3)
 """Channels: excess of the rows whose nearest center is to the right, to the left; weight."""
@@ -74,18 +74,13 @@ class NearestCenters(NamedTuple):
 
 
 @dataclass(frozen=True)
-class InducedCostRows:
+class InducedCostRows(NodeRowSums):
     """Excess cost of rows that a threshold separates from their nearest center of the node."""
 
     infos: dict[int, NodeCenters]
     centers: np.ndarray
     cost_unit: float
-    centers_of_node: None = None  # all rows count
-    needs_costs: bool = True
-
-    def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
-        """All rows of the node of a request in its bins."""
-        return rows_in_bins(batch, request, members)
+    needs_costs = True
 
     def n_channels(self, node: int) -> int:
         """Excess to the right and to the left, and weight."""
@@ -219,50 +214,35 @@ class ExcessSums(NamedTuple):
         return cls(np.zeros(n_gaps, dtype=np.int64), np.zeros((2, n_bins), dtype=np.int64))
 
 
-@dataclass(frozen=True)
-class InducedCostTask(ExactTask):
+class InducedCostTask(PartSumsTask):
     """Induced costs of columns, and sums over parts of columns."""
 
-    routing: Routing
-    criterion: InducedCostRows
-    requests: Sequence[ExcessRequest | PartRequest]
-
-    def over(self, batches: Iterable[Batch]) -> list[ExcessSums | PartSums]:
-        """Sums of several batches. The few rows of all of them are worked on together."""
-        criterion = self.criterion
-        found: list[ExcessSums | PartSums] = []
-        for request in self.requests:
-            if isinstance(request, PartRequest):
-                found.append(PartSums.empty(request.n_parts, criterion.n_channels(request.node)))
-            else:
-                n_bins = criterion.infos[request.node].gap_of_bin.shape[1]
-                found.append(ExcessSums.empty(len(request.ranges), n_bins))
-        add_picked_rows(
-            batches,
-            lambda batch: self._pick(batch, found),
-            lambda place, rows: self._add(place, rows, found),
-        )
-        return found
-
-    def _pick(self, batch: Batch, found: list[Any]) -> list[PickedRows]:
-        """Rows whose costs are needed, by request; the excess of the others is added."""
-        criterion, members, picked = self.criterion, self.routing.members(batch), []
-        rows_of_node = members.groups([request.node for request in self.requests])
-        near = criterion.nearest_centers(batch, self.routing)
-        for request, sums in zip(self.requests, found):
-            if isinstance(request, PartRequest):
-                rows = criterion.select(batch, request, members)
-            else:
-                rows = self._add_margins(batch, request, rows_of_node[request.node], near, sums)
-            picked.append(batch.pick(rows, request.feature, for_costs=True))
-        return picked
-
-    def _add(self, place: int, rows: PickedRows, found: list[Any]) -> None:
-        request = self.requests[place]
+    def empty(self, request: ExcessRequest | PartRequest) -> ExcessSums | PartSums:
+        """Sums over no rows."""
         if isinstance(request, PartRequest):
-            add_to_parts(request, self.criterion, rows, found[place])
+            return super().empty(request)
+        n_bins = self.criterion.infos[request.node].gap_of_bin.shape[1]
+        return ExcessSums.empty(len(request.ranges), n_bins)
+
+    def members(self, batch: Batch) -> Any:
+        """The rows by node, and their nearest centers."""
+        return super().members(batch), self.criterion.nearest_centers(batch, self.routing)
+
+    def rows(
+        self, batch: Batch, request: ExcessRequest | PartRequest, found: Any, members: Any
+    ) -> np.ndarray:
+        """Rows whose costs are needed; the excess of the others is added."""
+        if isinstance(request, PartRequest):
+            return super().rows(batch, request, found, members[0])
+        members, near = members
+        return self._add_margins(batch, request, members.rows(request.node), near, found)
+
+    def add(self, request: ExcessRequest | PartRequest, rows: PickedRows, found: Any) -> None:
+        """Add the sums of some rows of a request."""
+        if isinstance(request, PartRequest):
+            super().add(request, rows, found)
         else:
-            self._add_excess(request, rows, found[place])
+            self._add_excess(request, rows, found)
 
     def _add_margins(
         self,

@@ -37,24 +37,6 @@ def separated_rows(starts, last_leaf, leaf, last_leaf_of_center, leaf_of_center,
 
 
 @compiled
-def extremes_by_part(parts, values, lowest, highest):
-    """Least and largest value of each part."""
-    for i in range(len(parts)):
-        p, value = parts[i], np.float64(values[i])
-        lowest[p] = value if value < lowest[p] else lowest[p]
-        highest[p] = value if value > highest[p] else highest[p]
-
-
-@compiled
-def count_by_leaf(starts, leaf, units, out):
-    """out[0, l, c] += 1 and out[1, l, c] += units[i] for the rows i of center c in leaf l."""
-    for c in range(len(starts) - 1):
-        for i in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
-            out[0, np.uint64(leaf[i]), c] += 1
-            out[1, np.uint64(leaf[i]), c] += units[i]
-
-
-@compiled
 def rows_to_update(nearest, second, leaf, node_of_center, is_open, rows):
     """Fill `rows` with the rows of open leaves whose two nearest centers are not both in their
     leaf; returns their number. `rows` has space for one more.

@@ -14,7 +14,7 @@ from pellucid._core.batches.criterion import BatchCriterion, BatchNode
 from pellucid._core.batches.node_search import Judgement, Search, search_node
 from pellucid._core.batches.partitions import BatchProblem, ExactTask
 from pellucid._core.batches.routing import OverlapRouting, Routing
-from pellucid._core.batches.tasks import rows_in_bins
+from pellucid._core.batches.tasks import NodeRowSums
 from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.center_search import FIRST, CenterCodes, EdgeSums, edge_sums
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
@@ -25,7 +25,7 @@ _HISTOGRAM_BYTES = 2**28
 
 
 @dataclass(frozen=True)
-class CenterRows:
+class CenterRows(NodeRowSums):
     """Rows that have not been separated from their own center, by center.
 
     `leaf_of_center` is the leaf that holds each center, unless nodes overlap; -1 for centers in no
@@ -34,7 +34,6 @@ class CenterRows:
 
     leaf_of_center: np.ndarray
     centers_of_node: dict[int, np.ndarray]
-    needs_costs: bool = False
 
     @classmethod
     def of(cls, nodes: Sequence[Node[Any]], n_clusters: int) -> CenterRows:
@@ -52,7 +51,7 @@ class CenterRows:
 
     def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
         """Active rows of the node of a request in its bins."""
-        rows = rows_in_bins(batch, request, members)
+        rows = super().select(batch, request, members)
         return rows[self.place(request.node)[batch.labels_of(rows)] >= 0]
 
     def n_channels(self, node: int) -> int:

@@ -84,6 +84,10 @@ class LeafMembers(NamedTuple):
     batch: Batch
     leaf: np.ndarray
 
+    def rows(self, node: int) -> np.ndarray:
+        """Rows of a node, ascending."""
+        return (self.leaf == node).nonzero()[0].astype(np.int32)
+
     def between(self, node: int, feature: int, first: int, last: int) -> np.ndarray:
         """Rows of a node in the bins first .. last of a column, ascending.
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._core.batches.batch import Batch, PickedRows
-from pellucid._core.batches.columns import FineColumn, PartRequest
+from pellucid._core.batches.columns import FineColumn
 from pellucid._core.batches.criterion import BatchCriterion, BatchNode
 from pellucid._core.batches.node_search import Judgement, Search, search_node
 from pellucid._core.batches.partitions import BatchProblem, ExactTask
-from pellucid._core.batches.tasks import ColumnRangeTask, NodeSizeTask, RowRouting, rows_in_bins
+from pellucid._core.batches.routing import OverlapRouting, Routing
+from pellucid._core.batches.tasks import ColumnRangeTask, NodeRowSums, NodeSizeTask
 from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid._core.criteria.sums import SumFormula
@@ -39,22 +40,17 @@ class NodeSums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FormulaRows:
+class FormulaRows(NodeRowSums):
     """What rows add to the sums of a formula; it is sent to the batches."""
 
     formula: SumFormula
     centers: np.ndarray
     cost_unit: float
-    centers_of_node: None = None  # all rows count
 
     @property
-    def needs_costs(self) -> bool:
+    def needs_costs(self) -> bool:  # type: ignore[override]
         """Whether the terms come from the costs of the rows."""
         return self.formula.needs_costs
-
-    def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
-        """All rows of the node of a request in its bins."""
-        return rows_in_bins(batch, request, members)
 
     def n_channels(self, node: int = 0) -> int:
         """Number of sums."""
@@ -79,24 +75,18 @@ class FormulaRows:
                 g: self._by_label(batch.labels_of(rows), weights.units_of(rows))
                 for g, rows in groups.items()
             }
-        centers, unit = self.centers, self.cost_unit
-        # If they are most rows of the batch, costs of all are computed faster.
-        if 2 * sum(map(len, groups.values())) > batch.n_rows:
-            of_batch = batch.costs(centers, unit)
-            costs = {g: of_batch[rows] for g, rows in groups.items()}
-        else:
-            costs = {
-                g: batch.pick(rows, 0, for_costs=True).costs(centers, unit)
-                for g, rows in groups.items()
-            }
-        return {g: self.formula.terms_of_costs(of_group) for g, of_group in costs.items()}
+        picked = {g: batch.pick(rows, 0, for_costs=True) for g, rows in groups.items()}
+        return {
+            g: self.formula.terms_of_costs(rows.costs(self.centers, self.cost_unit))
+            for g, rows in picked.items()
+        }
 
 
 @dataclass(frozen=True)
 class NodeSumsTask(ExactTask):
     """Sums of some nodes, by column and bin."""
 
-    routing: RowRouting
+    routing: Routing | OverlapRouting
     rows: FormulaRows
     nodes: list[int]
     n_bins: int

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.batches.batch import ACTIVE, ALL, Batch, PickedRows
 from pellucid._core.batches.columns import PartRequest, PartSums
 from pellucid._core.batches.partitions import BatchProblem, ExactTask
-from pellucid._core.batches.routing import Routing
+from pellucid._core.batches.routing import OverlapRouting, Routing
 
 
-class RowRouting(Protocol):
-    """Where the rows of a batch are; it is sent to the batches."""
-
-    @property
-    def overlaps(self) -> bool:
-        """Whether a row may be in several nodes."""
-
-    def members(self, batch: Batch) -> Any:
-        """Which rows are in which node."""
-
-
-class NodeRowSums(Protocol):
+class NodeRowSums:
     """What a criterion sums over the rows of a part; it is sent to the batches."""
 
-    @property
-    def centers_of_node(self) -> dict[int, np.ndarray] | None:
-        """Reference centers by node. If given, only rows of these count in its search."""
-
-    @property
-    def needs_costs(self) -> bool:
-        """Whether `channels` needs the costs of the rows."""
+    centers_of_node: dict[int, np.ndarray] | None = None
+    """Reference centers by node. If given, only rows of these count in its search."""
+    needs_costs = False
+    """Whether `channels` needs the costs of the rows."""
 
     def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
-        """Rows that count in the node of a request and are in its bins, ascending.
+        """Rows that count in the node of a request and are in its bins, ascending: all of them.
 
         `members` is what the routing found for the rows.
         """
+        return rows_in_bins(batch, request, members)
 
     def n_channels(self, node: int) -> int:
         """Sums per part."""
+        raise NotImplementedError
 
     def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
         """The terms of some rows of a node: (n_rows, n_channels), int64."""
+        raise NotImplementedError
 
 
 def rows_in_bins(batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
@@ -59,82 +48,69 @@ def rows_in_bins(batch: Batch, request: PartRequest, members: Any) -> np.ndarray
     return rows
 
 
-def add_picked_rows(
-    batches: Iterable[Batch],
-    pick: Callable[[Batch], list[PickedRows]],
-    add: Callable[[int, PickedRows], None],
-) -> None:
-    """Call ``add(r, rows)`` with the rows that ``pick(batch)[r]`` gives, those of many batches
-    together.
-    """
-    picked: list[list[PickedRows]] = []
-    n_rows, limit = 0, 0
-    for batch in batches:
-        picked.append(pick(batch))
-        n_rows += sum(rows.n_rows for rows in picked[-1])
-        limit = max(limit, batch.n_rows)
-        if 2 * n_rows > limit:  # as many as a batch may have
-            _add_joined(picked, add)
-            picked, n_rows = [], 0
-    _add_joined(picked, add)
-
-
-def _add_joined(picked: list[list[PickedRows]], add: Callable[[int, PickedRows], None]) -> None:
-    for place, parts in enumerate(zip(*picked)):
-        rows = PickedRows.joined(parts)
-        if rows.n_rows:
-            add(place, rows)
-
-
-def add_to_parts(
-    request: PartRequest, criterion: NodeRowSums, rows: PickedRows, found: PartSums
-) -> None:
-    """Add the sums of some rows of a request."""
-    from pellucid._core.batches.kernels import extremes_by_part
-    from pellucid._core.kernels.surrogate_cost import add_entries
-
-    values = rows.values.astype(np.float64)
-    parts = request.parts(values)
-    is_inside = parts >= 0
-    if not is_inside.all():
-        rows, values, parts = rows.take(is_inside.nonzero()[0]), values[is_inside], parts[is_inside]
-    if rows.n_rows:
-        terms = criterion.channels(request.node, request.feature, rows)
-        add_entries(np.arange(len(parts)), parts, 0, terms, found.sums)
-        extremes_by_part(parts, values, found.lowest, found.highest)
-
-
 @dataclass(frozen=True)
 class PartSumsTask(ExactTask):
     """Sums over the parts of several columns of several nodes."""
 
-    routing: RowRouting
-    criterion: NodeRowSums
-    requests: Sequence[PartRequest]
+    routing: Routing | OverlapRouting
+    criterion: Any
+    requests: Sequence[Any]
 
-    def over(self, batches: Iterable[Batch]) -> list[PartSums]:
+    def over(self, batches: Iterable[Batch]) -> list[Any]:
         """Sums of several batches. The few rows of all of them are worked on together."""
-        found = [
-            PartSums.empty(request.n_parts, self.criterion.n_channels(request.node))
-            for request in self.requests
-        ]
-
-        def add(place: int, rows: PickedRows) -> None:
-            add_to_parts(self.requests[place], self.criterion, rows, found[place])
-
-        add_picked_rows(batches, self._pick, add)
+        found = list(map(self.empty, self.requests))
+        picked: list[list[PickedRows]] = []
+        n_rows, limit = 0, 0
+        for batch in batches:
+            picked.append(self._pick(batch, found))
+            n_rows += sum(rows.n_rows for rows in picked[-1])
+            limit = max(limit, batch.n_rows)
+            if 2 * n_rows > limit:  # as many as a batch may have
+                self._add_joined(picked, found)
+                picked, n_rows = [], 0
+        self._add_joined(picked, found)
         return found
 
-    def _pick(self, batch: Batch) -> list[PickedRows]:
-        members, criterion = self.routing.members(batch), self.criterion
+    def _pick(self, batch: Batch, found: list[Any]) -> list[PickedRows]:
+        """Rows that are needed, by request."""
+        members, for_costs = self.members(batch), self.criterion.needs_costs
         return [
-            batch.pick(
-                criterion.select(batch, request, members),
-                request.feature,
-                for_costs=criterion.needs_costs,
-            )
-            for request in self.requests
+            batch.pick(self.rows(batch, *pair, members), pair[0].feature, for_costs=for_costs)
+            for pair in zip(self.requests, found)
         ]
+
+    def _add_joined(self, picked: list[list[PickedRows]], found: list[Any]) -> None:
+        for request, sums, *parts in zip(self.requests, found, *picked):
+            rows = PickedRows.joined(parts) if parts else None
+            if rows is not None and rows.n_rows:
+                self.add(request, rows, sums)
+
+    def empty(self, request: Any) -> Any:
+        """Sums over no rows."""
+        return PartSums.empty(request.n_parts, self.criterion.n_channels(request.node))
+
+    def members(self, batch: Batch) -> Any:
+        """Which rows are in which node."""
+        return self.routing.members(batch)
+
+    def rows(self, batch: Batch, request: Any, found: Any, members: Any) -> np.ndarray:
+        """Rows of a batch that a request needs, ascending."""
+        return self.criterion.select(batch, request, members)
+
+    def add(self, request: Any, rows: PickedRows, found: Any) -> None:
+        """Add the sums of some rows of a request."""
+        from pellucid._core.kernels.surrogate_cost import add_entries
+
+        values = rows.values.astype(np.float64)
+        parts = request.parts(values)
+        is_inside = (parts >= 0).nonzero()[0]
+        if len(is_inside) < len(parts):
+            rows, values, parts = rows.take(is_inside), values[is_inside], parts[is_inside]
+        if rows.n_rows:
+            terms = self.criterion.channels(request.node, request.feature, rows)
+            add_entries(np.arange(len(parts)), parts, 0, terms, found.sums)
+            np.minimum.at(found.lowest, parts, values)
+            np.maximum.at(found.highest, parts, values)
 
 
 class SideRequest(NamedTuple):
@@ -152,7 +128,7 @@ class NeighbourTask(ExactTask):
     `bins` has the bin of each threshold; `kind` says which rows are meant: ALL, ACTIVE or PASSIVE.
     """
 
-    routing: RowRouting
+    routing: Routing | OverlapRouting
     criterion: NodeRowSums
     requests: Sequence[SideRequest]
     bins: Sequence[int]
@@ -195,7 +171,7 @@ class NeighbourTask(ExactTask):
 
 def find_sides(
     problem: BatchProblem,
-    routing: RowRouting,
+    routing: Routing | OverlapRouting,
     criterion: NodeRowSums,
     requests: Sequence[SideRequest],
     kind: int = ALL,
@@ -210,7 +186,7 @@ def find_sides(
 class NodeSizeTask(ExactTask):
     """Number of rows of some nodes."""
 
-    routing: RowRouting
+    routing: Routing | OverlapRouting
     nodes: list[int]
 
     def __call__(self, batch: Batch) -> np.ndarray:
@@ -221,7 +197,7 @@ class NodeSizeTask(ExactTask):
 class ColumnRangeTask(ExactTask):
     """Least and largest value of every column in some nodes."""
 
-    routing: RowRouting
+    routing: Routing | OverlapRouting
     nodes: list[int]
 
     def __call__(self, batch: Batch) -> np.ndarray:
@@ -247,9 +223,8 @@ class CountTask(ExactTask):
 
     def __call__(self, batch: Batch) -> np.ndarray:
         """Numbers of rows, and units of weight, by leaf and own center."""
-        from pellucid._core.batches.kernels import count_by_leaf
-
-        leaf = self.routing.leaves(batch)
-        counts = np.zeros((2, len(self.routing.left), self.n_clusters), dtype=np.int64)
-        count_by_leaf(batch.starts, leaf, batch.weights.units, counts)
-        return counts
+        n_leaves, k = len(self.routing.left), self.n_clusters
+        pairs = self.routing.leaves(batch).astype(np.intp) * k + batch.labels
+        # Units are whole and their total is below 2**52, so that sums of floats are exact.
+        sums = (np.bincount(pairs, w, n_leaves * k) for w in (None, batch.weights.units))
+        return np.array([part.astype(np.int64).reshape(n_leaves, k) for part in sums])

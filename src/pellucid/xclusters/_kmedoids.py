@@ -22,7 +22,7 @@ from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_ME
 from pellucid.xclusters.distances.pairwise import METRICS, between, column_ranges, pairwise
 from pellucid.xclusters.features import take_rows
 from pellucid.xclusters.medoids import k_medoids
-from pellucid.xclusters.rows import is_ragged, order_by_values
+from pellucid.xclusters.rows import count_rows, is_ragged, order_by_values
 
 if TYPE_CHECKING:
     from typing import Self
@@ -151,7 +151,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         """
         validate_parameters(self)
         rows = self._read(X, reset=True)
-        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        n = count_rows(rows)
         if n < self.n_clusters:
             raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}")
         weight = read_sample_weight(sample_weight, n)

@@ -143,6 +143,11 @@ def read_columns(X: Any, name: str) -> list[Column]:
     return columns
 
 
+def count_rows(rows: Any) -> int:
+    """Number of rows of a matrix or a list; sparse matrices have no length."""
+    return rows.shape[0] if hasattr(rows, "shape") else len(rows)
+
+
 def is_ragged(X: Any) -> bool:
     """Whether `X` is a list of series of different lengths."""
     if not (isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.dtype == object)):

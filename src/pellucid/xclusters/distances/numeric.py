@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._utils.texts import count
-from pellucid.xclusters.rows import read_numbers, read_objects, read_series
+from pellucid.xclusters.rows import count_rows, read_numbers, read_objects, read_series
 
 Tile = tuple[int, int, int, int]
 """Row range and column range of a tile: (top, bottom, left, right), ends excluded."""
@@ -57,18 +57,8 @@ class Distance(ABC):
 
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
         """Number of rows and columns of a tile."""
-        n_columns = max(1, len(others))
-        return max(1, min(_ENTRIES // n_columns, -(-len(rows) // (4 * n_threads)))), n_columns
-
-
-class NumericRows:
-    """Rows of a dense or CSR matrix."""
-
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-
-    def __len__(self) -> int:
-        return self.matrix.shape[0]
+        n_rows, n_columns = count_rows(rows), max(1, count_rows(others))
+        return max(1, min(_ENTRIES // n_columns, -(-n_rows // (4 * n_threads)))), n_columns
 
 
 class NumericDistance(Distance):
@@ -81,14 +71,14 @@ class NumericDistance(Distance):
     def __init__(self, name: str, scipy_name: str | None = None) -> None:
         self.name, self.scipy_name = name, scipy_name or name
 
-    def read(self, X: Any, name: str) -> NumericRows:
+    def read(self, X: Any, name: str) -> Any:
         matrix = read_numbers(X, name, self.name)
         self._check_width(matrix.shape[1], name)
-        return NumericRows(matrix)
+        return matrix
 
-    def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
         top, bottom, left, right = tile
-        a, b = rows.matrix[top:bottom], others.matrix[left:right]
+        a, b = rows[top:bottom], others[left:right]
         if sparse.issparse(a) or sparse.issparse(b):
             return self._sparse_tile(sparse.csr_array(a), sparse.csr_array(b))
         from scipy.spatial.distance import cdist
@@ -116,18 +106,18 @@ class Cosine(NumericDistance):
     def __init__(self) -> None:
         super().__init__("cosine", "sqeuclidean")
 
-    def read(self, X: Any, name: str) -> NumericRows:
-        matrix = super().read(X, name).matrix
+    def read(self, X: Any, name: str) -> Any:
+        matrix = super().read(X, name)
         # Divide by the largest entry first, so that squares neither overflow nor underflow.
         for size in (_largest_entries, _norms):
             matrix = _divide_rows(matrix, size(matrix))
-        return NumericRows(matrix)
+        return matrix
 
-    def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
         distances = super().tile(rows, others, tile, same=same)
         top, bottom, left, right = tile
-        is_zero = _are_zero(rows.matrix[top:bottom])
-        others_zero = _are_zero(others.matrix[left:right])
+        is_zero = _are_zero(rows[top:bottom])
+        others_zero = _are_zero(others[left:right])
         distances *= 0.5
         distances[is_zero] = 1.0
         distances[:, others_zero] = 1.0
@@ -148,8 +138,8 @@ SCIPY_BOOLEAN_METRICS = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", 
 class ScipyDistance(NumericDistance):
     """A metric of `scipy.spatial.distance` that may be undefined, by its name there."""
 
-    def read(self, X: Any, name: str) -> NumericRows:
-        matrix = super().read(X, name).matrix
+    def read(self, X: Any, name: str) -> Any:
+        matrix = super().read(X, name)
         matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
         if self.name in SCIPY_BOOLEAN_METRICS:
             if not np.isin(matrix, (0, 1)).all():
@@ -160,9 +150,9 @@ class ScipyDistance(NumericDistance):
                 f"{name} has negative values or rows of zeros; 'jensenshannon' compares "
                 "probabilities or counts"
             )
-        return NumericRows(matrix)
+        return matrix
 
-    def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             distances = super().tile(rows, others, tile, same=same)
         undefined = np.isnan(distances)
@@ -177,7 +167,7 @@ class ScipyDistance(NumericDistance):
         """Identical rows have distance 0; an undefined distance of other rows is an error."""
         for i, j in np.argwhere(undefined):
             row, other = tile[0] + i, tile[2] + j
-            if not np.array_equal(rows.matrix[row], others.matrix[other]):
+            if not np.array_equal(rows[row], others[other]):
                 raise ValueError(
                     f"the distance {self.name!r} of rows {row} and {other} is not defined, such as "
                     "the correlation of a constant row; use another distance"

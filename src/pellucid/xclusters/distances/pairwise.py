@@ -27,6 +27,7 @@ from pellucid.xclusters.distances.numeric import (
     NumericDistance,
     ScipyDistance,
 )
+from pellucid.xclusters.rows import count_rows
 
 __all__ = ["METRICS", "between", "check_matrix", "load_matrix", "pairwise", "save_matrix"]
 
@@ -99,7 +100,7 @@ def pairwise(
         return check_matrix(X, n_jobs=n_jobs)
     distance = find_distance(metric, window)
     rows = distance.read(X, "X")
-    n = len(rows)
+    n = count_rows(rows)
     require_memory(n, n)
     distances = np.zeros((n, n))
     progress = Progress(f"distances ({distance.name})", _STEPS, verbose)
@@ -138,9 +139,7 @@ def between(
     X, Y : as for `pairwise`
         With "precomputed", `X` is the matrix, and only the length of `Y` is used.
     metric, window, n_jobs : as for `pairwise`
-        Number of threads, see :func:`pairwise`.
-        Window of dynamic time warping, see :func:`pairwise`.
-        The distance, see :func:`pairwise`.
+        The distance, the window of dynamic time warping, and the number of threads.
     ranges : array of shape (n_features,), optional
         Ranges of the columns for "gower", usually `column_ranges` of the training rows. None uses
         the ranges of `X` and `Y` together.
@@ -154,8 +153,9 @@ def between(
         return _check_rectangle(X, Y)
     distance = find_distance(metric, window, ranges)
     rows, others = distance.read(X, "X"), distance.read(Y, "Y")
-    require_memory(len(rows), len(others))
-    distances = np.empty((len(rows), len(others)))
+    shape = count_rows(rows), count_rows(others)
+    require_memory(*shape)
+    distances = np.empty(shape)
     with ThreadPool(count_threads(n_jobs)) as pool:
 
         def work(tile: tuple[int, int, int, int]) -> None:
@@ -230,10 +230,11 @@ def _compute_tiles(
     If both sides are the `same` rows, those of the upper triangle are enough.
     """
     height, width = distance.tile_shape(rows, others, pool.n_threads)
+    n_rows, n_columns = count_rows(rows), count_rows(others)
     tiles = [
-        (top, min(top + height, len(rows)), left, min(left + width, len(others)))
-        for top in range(0, len(rows), height)
-        for left in range(top if same else 0, len(others), width)
+        (top, min(top + height, n_rows), left, min(left + width, n_columns))
+        for top in range(0, n_rows, height)
+        for left in range(top if same else 0, n_columns, width)
     ]
     batch_size = 4 * pool.n_threads if distance.releases_gil else 1
     for begin in range(0, len(tiles), batch_size):

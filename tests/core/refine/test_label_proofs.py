@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from pellucid import ExplainableKMeans
-from pellucid._core.refine.label_proofs import ExactSearch
+from pellucid._core.refine.label_search import ExactSearch
 
 
 def _leaf(labels, weight):

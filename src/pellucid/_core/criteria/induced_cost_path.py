@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.base import Node, SplitNode
+from pellucid._core.criteria.base import Node, NodeRows
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
@@ -95,14 +95,6 @@ def _key(split: Split | None) -> tuple[int, float] | None:
     return None if split is None else (split.feature, split.threshold)
 
 
-@dataclass(slots=True)
-class PathState:
-    """Cache of a node, and the children of the split found by the latest search."""
-
-    cache: CutCache
-    divided: SplitNode | None = None
-
-
 class CachedInducedCost(InducedCost):
     """:class:`InducedCost` for trees at many penalties.
 
@@ -114,37 +106,31 @@ class CachedInducedCost(InducedCost):
         super().__init__(problem, depth_penalty)
         self.cache = CutCache()
 
-    def start_state(self, cluster: int | None = None) -> PathState:
-        return PathState(self.cache)
+    def start_state(self, cluster: int | None = None) -> CutCache:
+        return self.cache
 
-    def best_split(self, node: Node[PathState]) -> Split | None:
+    def child_states(
+        self, node: Node[CutCache], left: NodeRows, right: NodeRows
+    ) -> tuple[CutCache, CutCache]:
+        return node.state.children(self.depth_penalty)
+
+    def best_split(self, node: Node[CutCache]) -> Split | None:
         """Best split over all columns, from the cache or by a search."""
         if len(node.rows.centers) < 2:
             return None
-        cache = node.state.cache
+        cache = node.state
         if not cache.covers(self.depth_penalty):
             split, depth = super().best_split(node), 0.0
             if split is not None:
-                divided = super().divide_node(node, split)
                 # Equivalent thresholds are stored as one split, with the lowest of them.
-                split = split._replace(threshold=divided.low)
-                node.state.divided = divided._replace(split=split)
-                depth = self._expected_depth(node, split, divided.left.rows.active)
+                low, _, left, _ = self.split_rows(node.rows.active, split.feature, split.threshold)
+                low = max(low, self.center_interval(node.rows.centers, split)[0])
+                split = split._replace(threshold=low)
+                depth = self._expected_depth(node, split, left)
             cache.add(self.depth_penalty, split, depth)
         return cache.split(self.depth_penalty)
 
-    def divide_node(self, node: Node[PathState], split: Split) -> SplitNode:
-        """The children of the best split, each with its cache."""
-        divided, node.state.divided = node.state.divided, None
-        if divided is None or divided.split != split:
-            divided = super().divide_node(node, split)
-        left, right = node.state.cache.children(self.depth_penalty)
-        return divided._replace(
-            left=Node(divided.left.rows, PathState(left)),
-            right=Node(divided.right.rows, PathState(right)),
-        )
-
-    def _expected_depth(self, node: Node[PathState], split: Split, left: np.ndarray) -> float:
+    def _expected_depth(self, node: Node[CutCache], split: Split, left: np.ndarray) -> float:
         """DExp of a split, from which the crossings of lines are computed.
 
         WAD(1) = 0 and WAD(K) = 1 + r_p WAD(K_L) + (1 - r_p) WAD(K - K_L), with r_p the share of

@@ -18,6 +18,7 @@ from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.sums import ColumnScan, OpenRows, SumFormula, SumSearch
 from pellucid._core.data.arrays import stable_argsort
+from pellucid._core.kernels import INFINITE_COST
 
 _MIN_TASK_ROWS = 2**13
 """Rows whose losses are worth a task of their own."""
@@ -71,7 +72,7 @@ def best_split_of_few(problem: Problem, rows: np.ndarray, losses: RowLosses, bes
 class CandidateLosses(SumFormula):
     """The loss of a split, by the sums of the losses at some centers."""
 
-    no_split = 2**62
+    no_split = INFINITE_COST
 
     def cost(self, totals: np.ndarray) -> int:
         """Loss of a leaf."""

@@ -128,9 +128,9 @@ def absolute_cost(
     def work(start: int) -> float:
         total = 0.0
         for rows, values in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
-            in_group = labels[rows] >= 0
-            distances = np.abs(values - centers[labels[rows]]).sum(axis=1)
-            total += float(distances[in_group] @ weight[rows][in_group])
+            costs = weight[rows] * np.abs(values - centers[labels[rows]]).sum(axis=1)
+            costs = np.append(total, costs[labels[rows] >= 0])
+            total = float(costs.cumsum()[-1])  # one after the other, whatever the blocks are
         return total
 
     return sum(pool.map(work, range(0, X.shape[0], _BLOCK_ROWS)), 0.0)
@@ -147,7 +147,7 @@ def _sparse_cost(X: Any, labels: np.ndarray, centers: np.ndarray, weight: np.nda
     kept = labels[X.indices] >= 0
     rows, columns, values = X.indices[kept], columns[kept], X.data[kept].astype(np.float64)
     of_entry = labels[rows]
-    total = float(np.abs(values - centers[of_entry, columns]) @ weight[rows])
+    total = float((np.abs(values - centers[of_entry, columns]) * weight[rows]).sum())
     place, shape = of_entry * n_features + columns, (n_groups, n_features)
     in_group = labels >= 0
     rest, n_rest = (

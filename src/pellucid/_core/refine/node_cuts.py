@@ -164,7 +164,10 @@ class MovingRows:
     def widest_features(self, number: int) -> np.ndarray:
         """The columns in which the rows have the largest sum of squares, ascending."""
         total, X = self.total(), self.problem.space.rows[self.rows].astype(np.float64, copy=False)
-        squares = self.weights @ (X.power(2) if self.is_sparse else (X - self.origin) ** 2)
+        if self.is_sparse:
+            squares = self.weights @ X.power(2)
+        else:  # einsum adds in one order; products of matrices depend on the number of threads
+            squares = np.einsum("i,ij->j", self.weights, (X - self.origin) ** 2)
         spread = squares - total.sums[0] ** 2 / total.weights[0]
         # Equal columns must be equal however their rows are stored and added up.
         if (largest := spread.max()) > 0:

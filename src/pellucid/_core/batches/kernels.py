@@ -19,24 +19,6 @@ def route_node(node, left, right, values, threshold, out):
 
 
 @compiled
-def separated_rows(starts, last_leaf, leaf, last_leaf_of_center, leaf_of_center, rows):
-    """Fill `rows` with the rows that left the leaf of their own center; returns their number.
-
-    The rows of center c are starts[c] .. starts[c + 1]. Before, row i was in last_leaf[i] and
-    center c in last_leaf_of_center[c], now they are in leaf[i] and leaf_of_center[c]. Centers in no
-    open leaf have -1; their rows do not count. `rows` has space for one more.
-    """
-    n = np.uint64(0)
-    for c in range(len(leaf_of_center)):
-        before, after = last_leaf_of_center[c], leaf_of_center[c]
-        if after >= 0:
-            for i in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
-                rows[n] = i
-                n += np.uint64(last_leaf[i] == before) & np.uint64(leaf[i] != after)
-    return np.int64(n)
-
-
-@compiled
 def rows_to_update(nearest, second, leaf, node_of_center, is_open, rows):
     """Fill `rows` with the rows of open leaves whose two nearest centers are not both in their
     leaf; returns their number. `rows` has space for one more.

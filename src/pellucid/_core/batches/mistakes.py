@@ -71,6 +71,11 @@ class _GrowthStep(NamedTuple):
     routing: Routing
     rows: CenterRows
 
+    def are_active(self, batch: Batch, counts: np.ndarray) -> np.ndarray:
+        """Whether each row is in the leaf of its own center, given the rows of each center."""
+        leaf = self.routing.leaves(batch)
+        return self.rows.leaf_of_center.astype(leaf.dtype).repeat(counts) == leaf
+
     def continues(self, last: _GrowthStep) -> bool:
         """Whether all active rows of this step were active in another one."""
         are_open = self.rows.leaf_of_center >= 0
@@ -101,25 +106,14 @@ class MistakeHistogramTask(ExactTask):
         return out
 
     def _add(self, batch: Batch, out: np.ndarray) -> None:
-        from pellucid._core.batches.kernels import separated_rows
         from pellucid._core.kernels.mistakes import hist_dense
 
-        leaf_of_center = self.step.rows.leaf_of_center
-        last_leaf = None if self.last is None else self.last.routing.leaves(batch)
-        leaf = self.step.routing.leaves(batch)
-        if self.last is None:
-            rows = (leaf_of_center[batch.labels] == leaf).nonzero()[0].astype(np.int32)
-        else:
-            rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-            n_rows = separated_rows(
-                starts=batch.starts,
-                last_leaf=last_leaf,
-                leaf=leaf,
-                last_leaf_of_center=self.last.rows.leaf_of_center,
-                leaf_of_center=leaf_of_center,
-                rows=rows,
-            )
-            rows = rows[:n_rows]
+        counts, is_active = np.diff(batch.starts), True
+        if self.last is not None:
+            is_open = (self.step.rows.leaf_of_center >= 0).repeat(counts)
+            is_active = is_open & self.last.are_active(batch, counts)
+        is_active &= self.step.are_active(batch, counts) == (self.last is None)
+        rows = is_active.nonzero()[0].astype(np.int32)
         features, weight = np.arange(batch.n_features), batch.weights.units_of(rows)
         hist_dense(features, batch.codes, rows, batch.labels_of(rows), weight, out)
 

@@ -60,26 +60,9 @@ class FormulaRows(NodeRowSums):
         """Terms of some rows."""
         if self.needs_costs:
             return self.formula.terms_of_costs(rows.costs(self.centers, self.cost_unit))
-        return self._by_label(rows.labels, rows.weights.units)
-
-    def _by_label(self, labels: np.ndarray, units: np.ndarray) -> np.ndarray:
-        terms = np.zeros((len(labels), self.n_channels()), dtype=np.int64)
-        terms[np.arange(len(labels)), labels] = units
+        terms = np.zeros((rows.n_rows, self.n_channels()), dtype=np.int64)
+        terms[np.arange(rows.n_rows), rows.labels] = rows.weights.units
         return terms
-
-    def by_group(self, batch: Batch, groups: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        """Terms of several groups of rows."""
-        if not self.needs_costs:
-            weights = batch.weights
-            return {
-                g: self._by_label(batch.labels_of(rows), weights.units_of(rows))
-                for g, rows in groups.items()
-            }
-        picked = {g: batch.pick(rows, 0, for_costs=True) for g, rows in groups.items()}
-        return {
-            g: self.formula.terms_of_costs(rows.costs(self.centers, self.cost_unit))
-            for g, rows in picked.items()
-        }
 
 
 @dataclass(frozen=True)
@@ -99,9 +82,10 @@ class NodeSumsTask(ExactTask):
         totals = {node: np.zeros(n_channels, dtype=np.int64) for node in self.nodes}
         by_bin = {node: np.zeros(shape, dtype=np.int64) for node in self.nodes}
         for batch in batches:
-            groups = self.routing.members(batch).groups(self.nodes)
-            for node, terms in self.rows.by_group(batch, groups).items():
-                add_losses(batch.codes, groups[node], terms, by_bin[node])
+            for node, rows in self.routing.members(batch).groups(self.nodes).items():
+                picked = batch.pick(rows, 0, for_costs=self.rows.needs_costs)
+                terms = self.rows.channels(node, 0, picked)
+                add_losses(batch.codes, rows, terms, by_bin[node])
                 totals[node] += terms.sum(axis=0)
         return {node: NodeSums(totals[node], by_bin[node]) for node in self.nodes}
 

@@ -315,7 +315,8 @@ class FittedTable:
         """Measures of the explanation by name."""
         tree = self.explanation.tree_
         names = self.explanation.tree_columns_
-        used = {getattr(names[f], "column", names[f]) for f in tree.feature[~tree.is_leaf]}
+        sources = self.prepared.encoding.sources
+        used = {sources[feature] for feature in tree.feature[~tree.is_leaf]}
         return {
             "cost_ratio": self.cost_ratio,
             "agreement": self.agreement(),

@@ -135,8 +135,7 @@ class _Claims:
     def __init__(self, prepared: PreparedTable) -> None:
         self.prepared = prepared
         self.place: dict[str, list[int]] = {}
-        for j, name in enumerate(prepared.encoding.names):
-            column = name.column if isinstance(name, Indicator) else name
+        for j, column in enumerate(prepared.encoding.sources):
             self.place.setdefault(column, []).append(j)
         self.median = {
             j: float(np.median(column))

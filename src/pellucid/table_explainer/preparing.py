@@ -102,7 +102,7 @@ class PreparedTable:
         """
         encoding = self.encoding
         place = {name: i for i, name in enumerate(encoding.input_names)}
-        columns = [place[_column_of(name)] for name in encoding.names]
+        columns = [place[name] for name in encoding.sources]
         categories = [(n.value,) if isinstance(n, Indicator) else () for n in encoding.names]
         restatement = TreeRestatement(
             tree,
@@ -151,10 +151,6 @@ class PreparedTable:
         return prepare_table(
             self.source, options, set_apart=rows, described=found, searched=self.searched
         )
-
-
-def _column_of(name: str | Indicator) -> str:
-    return name.column if isinstance(name, Indicator) else name
 
 
 def prepare(source: TableSource, options: ExplainOptions | None = None) -> PreparedTable:

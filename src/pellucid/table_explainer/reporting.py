@@ -24,7 +24,6 @@ from pellucid.report.table_facts import (
 from pellucid.table_explainer.clustering import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category, as_number, is_nested
-from pellucid.tables.encoding import Indicator
 
 
 def write_table_report(
@@ -108,10 +107,7 @@ def describe_table(fitted: FittedTable) -> TableFacts:
     names = table.columns[:MOST_COLUMNS]
     rows = sampled_rows(table.height, len(names))
     is_sample = rows is not None or not is_complete
-    scales = {
-        name.column if isinstance(name, Indicator) else name: scale.kind
-        for name, scale in zip(prepared.encoding.names, prepared.scales)
-    }
+    scales = {n: scale.kind for n, scale in zip(prepared.encoding.sources, prepared.scales)}
     columns, numbers = [], {}
     for name in names:
         role, reason = _role(prepared, name)

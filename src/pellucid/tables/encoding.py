@@ -169,6 +169,11 @@ class Encoding:
         return cls(columns.names, categories)
 
     @property
+    def sources(self) -> list[str]:
+        """For each column of the matrix, the name of the column of the table."""
+        return [n.column if isinstance(n, Indicator) else n for n in self.names]
+
+    @property
     def is_categorical(self) -> list[bool]:
         """For each column of the table, whether it holds categories."""
         return [values is not None for values in self._categories]

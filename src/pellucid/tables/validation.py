@@ -70,8 +70,17 @@ def read_rows(estimator: Any, X: Any) -> Any:
 
 def refuse_infinite(estimator: Any, X: Any) -> None:
     """Raise an error that names the first column of `X` with NaN or an infinity, and the row."""
-    X = canonical_csc(X) if sparse.issparse(X) else X
     names = getattr(estimator, "feature_names_in_", None)
+    if (found := _first_infinite(X, names)) is not None:
+        raise ValueError(
+            f"Input X contains {found}. {type(estimator).__name__} needs finite numbers: drop such "
+            "rows, or impute the values, for example with sklearn.impute.SimpleImputer"
+        ) from None
+
+
+def _first_infinite(X: Any, names: Any) -> str | None:
+    """The first column of `X` with NaN or an infinity, and the row, in words; None without one."""
+    X = canonical_csc(X) if sparse.issparse(X) else X
     for column in range(X.shape[1]):
         if sparse.issparse(X):
             entries = slice(X.indptr[column], X.indptr[column + 1])
@@ -82,12 +91,9 @@ def refuse_infinite(estimator: Any, X: Any) -> None:
             wrong = X[rows, column]
         if len(rows):
             what = "NaN" if np.isnan(wrong[0]) else "infinity (inf)"
-            name = f"column {column}" if names is None else f"column {names[column]!r}"
-            raise ValueError(
-                f"Input X contains {what}: {name}, first at row {rows[0]}. "
-                f"{type(estimator).__name__} needs finite numbers: drop such rows, or impute the "
-                "values, for example with sklearn.impute.SimpleImputer"
-            ) from None
+            name = column if names is None else repr(names[column])
+            return f"{what}: column {name}, first at row {rows[0]}"
+    return None
 
 
 def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
@@ -137,13 +143,8 @@ def read_space(space: Any, n_samples: int) -> np.ndarray:
                 "stored as dense ones"
             )
         numbers = numbers.toarray()
-    for column in np.flatnonzero(~np.isfinite(numbers).all(axis=0))[:1]:
-        row = int(np.flatnonzero(~np.isfinite(numbers[:, column]))[0])
-        what = "NaN" if np.isnan(numbers[row, column]) else "infinity (inf)"
-        name = column if names is None else repr(names[column])
-        raise ValueError(
-            f"space contains {what}: column {name}, first at row {row}. It needs finite numbers"
-        )
+    if (found := _first_infinite(numbers, names)) is not None:
+        raise ValueError(f"space contains {found}. It needs finite numbers")
     refuse_large(numbers, names, what="space")
     check_spread(numbers, what="space")
     return numbers

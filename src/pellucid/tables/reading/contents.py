@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError
@@ -112,15 +112,8 @@ def check_columns(name: str, n_columns: int) -> None:
         )
 
 
-class Content(NamedTuple):
-    """Bytes and the suffix of their format: of `TEXT`, `JSON`, `PARQUET`, `FEATHER` or `EXCEL`."""
-
-    content: bytes
-    suffix: str
-
-
-def unpack(name: str, content: bytes, path: PurePath) -> Content:
-    """Decompress bytes and find their format.
+def unpack(name: str, content: bytes, path: PurePath) -> tuple[bytes, str]:
+    """Decompress bytes and find the suffix of their format.
 
     The first bytes decide between binary formats, and the suffix of `path` between text formats.
     The suffix of a compressed file is that of the file inside. Errors give the `name`.
@@ -134,11 +127,11 @@ def unpack(name: str, content: bytes, path: PurePath) -> Content:
         if opener is _open_zip:
             suffix, path = _look_into(name, content)
             if suffix:
-                return Content(content, suffix)
+                return content, suffix
         content = _decompress(name, content, opener)
     if path.suffix.lower() in COMPRESSED:
         raise InputError(f"{name} cannot be decompressed: it is not a {path.suffix} file")
-    return Content(content, _suffix(content, path.suffix.lower()))
+    return content, _suffix(content, path.suffix.lower())
 
 
 def _suffix(content: bytes, suffix: str) -> str:

@@ -24,6 +24,7 @@ from pellucid import IMM, ExKMC, Explanation
 from pellucid.export import to_sql
 from pellucid.export.sql_dialects import DIALECTS
 from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import TreeBuilder
 
 
@@ -307,18 +308,25 @@ def test_quotes_of_every_dialect(dialect, name, text, number):
     assert writer.literal(True) == ("1" if dialect == "mssql" else "TRUE")
 
 
+def category_tests(values, fill=None):
+    """The tests of a tree whose splits exclude categories of a column, from left to right."""
+    builder, node = TreeBuilder(len(values)), 0
+    for feature in range(len(values)):
+        node, held = builder.split(node, feature=feature, threshold=0.5)
+        builder.set_cluster(held, 1)
+    builder.set_cluster(node, 0)
+    names = [Indicator("d", value) for value in values]
+    text = to_sql(Explanation(builder.build(), names=names, fill=fill))
+    return [part.partition(" THEN")[0] for part in text.split("WHEN ")[1:]]
+
+
 def test_excluded_categories():
-    writer = DIALECTS["standard"]
-    assert writer.is_one("d", "a") == "d = 'a'"
-    assert writer.is_one("d", None) == "d IS NULL"
-    for values, test in (
-        (["a"], "(d <> 'a' OR d IS NULL)"),
-        (["a", 3], "(d NOT IN ('a', 3) OR d IS NULL)"),
-        (["a", None], "d <> 'a'"),
-        ([None], "d IS NOT NULL"),
-    ):
-        assert writer.is_none_of("d", values, can_be_null=True) == test
-    assert writer.is_none_of("d", ["a"], can_be_null=False) == "d <> 'a'"
+    assert category_tests(["a"]) == ['("d" <> \'a\' OR "d" IS NULL)', "\"d\" = 'a'"]
+    assert category_tests([None]) == ['"d" IS NOT NULL', '"d" IS NULL']
+    assert category_tests(["a", 3])[0] == '("d" NOT IN (\'a\', 3) OR "d" IS NULL)'
+    assert category_tests(["a", None])[0] == "\"d\" <> 'a'"
+    filled = category_tests(["a"], fill={"d": "b"})
+    assert filled[0] == "COALESCE(\"d\", 'b') <> 'a'"
 
 
 def test_what_cannot_be_written_is_refused():

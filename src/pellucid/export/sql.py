@@ -192,16 +192,14 @@ class _SqlWriter:
 
         Columns that need no test are left out; so are tests for NULL, unless `with_null`.
         """
-        tests = (
-            self.dialect.no_number(
-                self.column(name),
-                can_be_null=with_null and self.can_be_null(name),
-                is_date=self.is_date(name),
-            )
-            for name in names
-            if isinstance(name, str)
-        )
-        return [test for test in tests if test]
+        found = []
+        for name in (name for name in names if isinstance(name, str)):
+            column, test = self.column(name), self.dialect.not_finite
+            tests = [f"{column} IS NULL"] if with_null and self.can_be_null(name) else []
+            if test is not None and not self.is_date(name):
+                tests.append(test.format(column=column))
+            found += [" OR ".join(tests)] if tests else []
+        return found
 
     def column(self, name: str | Indicator) -> str:
         """The column that a name or a category refers to, with values replaced."""
@@ -281,9 +279,17 @@ class _SqlWriter:
 
     def categories(self, names: list[Indicator], *, hold: bool) -> list[str]:
         """Tests that are true where the categories of one column all hold, or none of them."""
-        name, dialect = names[0], self.dialect
+        name = names[0]
         column = self.column(name)
         values = [plain_category(each.column, each.value) for each in names]
+        named = [self.dialect.literal(value) for value in values if value is not None]
         if hold:
-            return [dialect.is_one(column, value) for value in values]
-        return [dialect.is_none_of(column, values, can_be_null=self.can_be_null(name))]
+            is_null = [f"{column} IS NULL"] * (len(values) - len(named))
+            return [*(f"{column} = {value}" for value in named), *is_null]
+        if not named:
+            return [f"{column} IS NOT NULL"]
+        test = f"<> {named[0]}" if len(named) == 1 else f"NOT IN ({', '.join(named)})"
+        # A comparison with NULL is not true, as required if NULL is excluded too.
+        if self.can_be_null(name) and None not in values:
+            return [f"({column} {test} OR {column} IS NULL)"]
+        return [f"{column} {test}"]

@@ -80,27 +80,6 @@ class Dialect:
         text = moment.isoformat(" ", "microseconds" if has_fraction else "seconds")
         return self.timestamp.format(text=self._string(text))
 
-    def no_number(self, column: str, *, can_be_null: bool, is_date: bool = False) -> str:
-        """A test that is true where a column has no finite number; empty if not needed."""
-        tests = [f"{column} IS NULL"] if can_be_null else []
-        if self.not_finite is not None and not is_date:
-            tests.append(self.not_finite.format(column=column))
-        return " OR ".join(tests)
-
-    def is_one(self, column: str, value: Any) -> str:
-        """A test that is true where a column is the category."""
-        return f"{column} IS NULL" if value is None else f"{column} = {self.literal(value)}"
-
-    def is_none_of(self, column: str, values: list[Any], *, can_be_null: bool) -> str:
-        """A test that is true where a column is none of the categories; NULL is a category too."""
-        named = [self.literal(value) for value in values if value is not None]
-        if not named:
-            return f"{column} IS NOT NULL"
-        test = f"<> {named[0]}" if len(named) == 1 else f"NOT IN ({', '.join(named)})"
-        # A comparison with NULL is not true, as required if NULL is excluded too.
-        can_be_null = can_be_null and None not in values
-        return f"({column} {test} OR {column} IS NULL)" if can_be_null else f"{column} {test}"
-
     def _number(self, value: float) -> str:
         if value.is_integer() and abs(value) <= _PLAIN_INTEGERS:
             return str(int(value))

@@ -90,7 +90,7 @@ class FeatureReader:
             if column not in self.explanation_names and not by_index:
                 raise ValueError(
                     f"{parameter} contains {column!r}, which is not an explanation feature; these "
-                    f"are {_format_names(self.explanation_names)}"
+                    f"are {format_names(self.explanation_names)}"
                 )
             if isinstance(column, str):
                 positions.append(self.explanation_names.index(column))
@@ -201,15 +201,20 @@ def _match_column(names: Sequence[str], column: Any, parameter: str) -> Iterable
     indices = indices or [i for i, name in enumerate(names) if fnmatchcase(name, column)]
     if not indices:
         close = get_close_matches(column, names, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"columns: {_format_names(names)}"
+        hint = f"did you mean {close[0]!r}?" if close else f"columns: {format_names(names)}"
         raise ValueError(f"{parameter}: no column has the name or pattern {column!r}; {hint}")
     return indices
 
 
-def _format_names(names: Sequence[str], limit: int = 12) -> str:
-    shown = ", ".join(map(repr, names[:limit]))
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+def format_names(names: Sequence[str]) -> str:
+    """The first names of columns, for messages."""
+    shown = ", ".join(map(repr, names[:_MAX_SHOWN]))
+    n_more = len(names) - _MAX_SHOWN
+    return f"{shown} and {n_more} more" if n_more > 0 else shown
 
+
+_MAX_SHOWN = 12
+"""Names of columns in a message."""
 
 NUMERIC_METRICS = (
     *("dtw", "euclidean", "manhattan", "cosine"),

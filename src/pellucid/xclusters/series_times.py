@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from pellucid._utils.notices import InputError, option
+from pellucid.xclusters.features import format_names
 
 FREQUENCIES = ("hour", "day", "week", "month", "year")
 _UNITS = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
@@ -209,10 +210,9 @@ def match_columns(names: Sequence[str], selection: Sequence[str]) -> list[str]:
         if not matched and colon and first in names and last in names:
             matched = names[names.index(first) : names.index(last) + 1]
         if not matched:
-            shown = ", ".join(map(repr, names[:12]))
             raise InputError(
                 f"no column has the name, pattern or range {item!r}",
-                hint=f"the columns are {shown}{', ...' if len(names) > 12 else ''}",
+                hint=f"the columns are {format_names(names)}",
             )
         chosen.update(matched)
     return [name for name in names if name in chosen]

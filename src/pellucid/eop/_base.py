@@ -41,6 +41,7 @@ from pellucid.explanation.rules import RuleList, default_names
 from pellucid.regions.levels import (
     LevelAnswers,
     complexity,
+    free_label,
     probabilities,
     shares_by_answer,
 )
@@ -234,7 +235,7 @@ class BaseEOP(
         self._class_weight = np.bincount(
             problem.y, problem.weights.values, minlength=problem.n_classes
         )
-        self.abstain_label_ = free_label(self.classes_)
+        self.abstain_label_ = free_label(self.classes_, "unknown")
         predicted = {self._leftover_answer} if self.leftover == "majority" else set()
         for level in self.levels_:
             predicted.update(np.flatnonzero(level.counts.sum(axis=(0, 2))).tolist())
@@ -450,16 +451,6 @@ def find_shape(regions: Any) -> type[Finder]:
             "pellucid.eop.ShapeFinder"
         )
     return SHAPES[regions]
-
-
-def free_label(classes: np.ndarray) -> Any:
-    """A label that is not a class: -1 or less for numbers, "unknown" for strings."""
-    if classes.dtype.kind in "iufb":
-        return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
-    label = "unknown"
-    while label in classes:
-        label += "_"
-    return label
 
 
 def _describe_classes(names: list[Any]) -> str:

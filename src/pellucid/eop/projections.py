@@ -112,7 +112,7 @@ class Scan:
         penalties = np.concatenate([np.full(len(s), penalty * s.shape[1]) for s in self.subsets])
         error = np.concatenate(self.error)
         potential = np.concatenate(self.potential, axis=1)[max_error_index]
-        projections = _as_tuples(self.subsets)
+        projections = [tuple(each) for subset in self.subsets for each in subset.tolist()]
         keys = (-potential, error) if choose == "error" else (error, -potential)
         order = np.lexsort((keys[0] + penalties, keys[1] + penalties))
         for position in order.tolist():
@@ -133,20 +133,29 @@ def scan_projections(
     problem = base.problem
     base.prepare(rows, _columns_of(subsets))
     y, units, total = problem.y[rows], problem.units[rows], problem.total(rows)
-    gains = np.array([_gain(max_error) for max_error in max_errors])
+    gains = np.array([min(max(int(e * _STEPS), 1), _STEPS - 1) for e in max_errors])
     wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
     potential = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
     # A cell has about `_ROWS_PER_CELL` rows.
     per_column = total / problem.weights.units_per_weight / _ROWS_PER_CELL
     n_bins = [int(np.clip(per_column ** (1 / s.shape[1]), 2, _MAX_BINS)) for s in subsets]
 
-    def score(i: int, block: slice, codes: np.ndarray, columns: np.ndarray) -> None:
+    features = _columns_of(subsets)
+    position = np.zeros(problem.n_features, dtype=np.int64)
+    position[features] = np.arange(len(features))
+    codes = {n: bin_codes(problem, rows, features, n) for n in set(n_bins)}
+
+    def score(task: tuple[int, int]) -> None:
+        if should_stop():
+            return
+        i, start = task
+        block = slice(start, start + _BLOCK)
         score_projections(
             answers=base.answers(rows, subsets[i][block]),
             y=y,
             units=units,
-            codes=codes,
-            subsets=columns,
+            codes=codes[n_bins[i]],
+            subsets=position[subsets[i][block]],
             n_bins=n_bins[i],
             gains=gains,
             losses=_STEPS - gains,
@@ -154,7 +163,9 @@ def scan_projections(
             potential=potential[i][:, block],
         )
 
-    if not _score_blocks(problem, rows, subsets, n_bins, score, should_stop):
+    tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
+    problem.pool.map(score, tasks)
+    if should_stop():
         return None
     return Scan(
         subsets,
@@ -163,46 +174,8 @@ def scan_projections(
     )
 
 
-def _score_blocks(
-    problem: RegionProblem,
-    rows: np.ndarray,
-    subsets: list[np.ndarray],
-    n_bins: list[int],
-    score: Callable[[int, slice, np.ndarray, np.ndarray], None],
-    should_stop: Callable[[], bool],
-) -> bool:
-    """Call `score` for blocks of projections of each size; False if it was stopped.
-
-    Its arguments are the position of the size, the block, the bins of the rows and the columns of
-    the projections, as positions in these bins.
-    """
-    features = _columns_of(subsets)
-    position = np.zeros(problem.n_features, dtype=np.int64)
-    position[features] = np.arange(len(features))
-    codes = {n: bin_codes(problem, rows, features, n) for n in set(n_bins)}
-
-    def work(task: tuple[int, int]) -> None:
-        if not should_stop():
-            i, start = task
-            block = slice(start, start + _BLOCK)
-            score(i, block, codes[n_bins[i]], position[subsets[i][block]])
-
-    tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
-    problem.pool.map(work, tasks)
-    return not should_stop()
-
-
 def _columns_of(subsets: list[np.ndarray]) -> np.ndarray:
     return np.unique(np.concatenate([subset.ravel() for subset in subsets]))
-
-
-def _as_tuples(subsets: list[np.ndarray]) -> list[tuple[int, ...]]:
-    return [tuple(features) for subset in subsets for features in subset.tolist()]
-
-
-def _gain(max_error: float) -> int:
-    """ε as a multiple of 1 / _STEPS."""
-    return min(max(int(max_error * _STEPS), 1), _STEPS - 1)
 
 
 def bin_codes(

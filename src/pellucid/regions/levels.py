@@ -177,3 +177,12 @@ def shares_by_answer(counts: np.ndarray) -> np.ndarray:
     correct = np.diagonal(table, axis1=1, axis2=2)
     np.einsum("rii->ri", table)[:] = np.maximum(correct, table.max(axis=2) * (1 + 1e-9))
     return table / table.sum(axis=2, keepdims=True)
+
+
+def free_label(classes: np.ndarray, text: str) -> Any:
+    """A label of rows without an answer that no class has: -1 or less, or `text` beside texts."""
+    if classes.dtype.kind in "iufb":
+        return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
+    while text in classes.tolist():
+        text += "_"
+    return text

@@ -234,16 +234,6 @@ def precision_of(answer: np.ndarray, rows: RowGroup) -> float:
     return _ratio(right, rows.weight[has_answer].sum())
 
 
-def free_label(classes: np.ndarray) -> int | str:
-    """A label of rows without a rule that no cluster has: -1, or "unexplained" beside texts."""
-    if classes.dtype.kind in "iuf":
-        return -1 if -1 not in classes else int(classes.min()) - 1
-    label = "unexplained"
-    while label in classes.tolist():
-        label += "_"
-    return label
-
-
 def priorities(fitted: Sequence[FittedRule]) -> list[int]:
     """Positions of the rules from the one that decides first: by precision, then by weight."""
 

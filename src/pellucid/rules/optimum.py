@@ -1,17 +1,12 @@
-"""The best set of rules of a small problem, with a proof: all boxes, then branch and bound.
-
-The clusters meet only in the number of rules: a row is explained by rules of its own cluster. So
-the best j rules of each cluster are found for every j, and then shared among the clusters.
-"""
+"""The best set of rules of a small problem, with a proof: all boxes, then an integer program."""
 
 from __future__ import annotations
 
-from functools import reduce
 from itertools import chain, combinations
 from math import comb
-from operator import or_
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.rules.boxes import Box, BoxCondition, RuleColumns, size_of
 from pellucid.rules.selection import Selection
@@ -22,11 +17,11 @@ MAX_BOXES = 20_000
 MAX_USEFUL_BOXES = 1000
 """Boxes of a cluster that may be part of the optimum."""
 
-MAX_WORK = 500_000
-"""Gains of boxes that are compared for a cluster before the search gives up."""
+MAX_NODES = 1000
+"""Nodes of the branch and bound before the search gives up."""
 
-LOWEST = -(2**62)
-"""Less than any objective."""
+UNKNOWN = 2**62
+"""More than any objective."""
 
 _MAX_CATEGORIES = 8
 _MOST_ROWS = 400
@@ -79,126 +74,59 @@ def _conditions(columns: RuleColumns, column: int) -> list[BoxCondition]:
     ]
 
 
-class _ClusterProblem:
-    """The boxes of one cluster as integers whose bits are rows, and the best sets of them."""
+def find_optimum(selection: Selection, *, needed: bool) -> tuple[list[tuple[int, Box]], int]:
+    """The best rules, and a bound that no rules exceed; no rules and `UNKNOWN` without a proof.
 
-    def __init__(self, bits: list[int], costs: list[int], weight: list[int]) -> None:
-        self.bits, self.costs, self.weight = bits, costs, weight
-        self.is_equal = len(set(weight)) == 1
-        self.work = 0
-
-    def sum_of(self, rows: int) -> int:
-        """Gain of a set of rows."""
-        if self.is_equal:
-            return rows.bit_count() * self.weight[0]
-        total = 0
-        while rows:
-            lowest = rows & -rows
-            total += self.weight[lowest.bit_length() - 1]
-            rows ^= lowest
-        return total
-
-    @property
-    def most(self) -> int:
-        """Gain of all rows in some box."""
-        return self.sum_of(reduce(or_, self.bits, 0))
-
-    @property
-    def least_cost(self) -> int:
-        """Cost of the cheapest box."""
-        return min(self.costs, default=0)
-
-    def best(self, n_rules: int) -> tuple[int, tuple[int, ...]]:
-        """The best set of exactly `n_rules` boxes."""
-        found: tuple[int, tuple[int, ...]] = (LOWEST, ())
-        stack: list[tuple[int, int, tuple[int, ...], list[int]]] = [
-            (0, 0, (), list(range(len(self.bits))))
-        ]
-        while stack and self.work <= MAX_WORK:
-            done, rows, chosen, open_boxes = stack.pop()
-            self.work += len(open_boxes)
-            gains = sorted(
-                ((self.sum_of(self.bits[i] & ~rows) - self.costs[i], -i) for i in open_boxes),
-                reverse=True,
-            )
-            left = n_rules - len(chosen)
-            if len(gains) < left:
-                continue
-            if left == 1:
-                if done + gains[0][0] > found[0]:
-                    found = done + gains[0][0], (*chosen, -gains[0][1])
-                continue
-            # Gains only fall as rules are added, so that the largest ones bound every choice.
-            order = [-i for _, i in gains]
-            window = sum(gain for gain, _ in gains[:left])
-            children = []
-            for position in range(len(gains) - left + 1):
-                if done + window <= found[0]:
-                    break
-                i = order[position]
-                children.append(
-                    (
-                        done + gains[position][0],
-                        rows | self.bits[i],
-                        (*chosen, i),
-                        order[position + 1 :],
-                    )
-                )
-                if position + left < len(gains):
-                    window += gains[position + left][0] - gains[position][0]
-            stack += reversed(children)
-        return found
-
-
-def find_optimum(selection: Selection, *, needed: bool) -> tuple[list[tuple[int, Box]], bool]:
-    """The best rules, starting from those that were found; and whether they are proven.
-
-    Each cluster has a rule if they are `needed`.
+    Each cluster has a rule if they are `needed`. It is a linear program in which a box is a
+    binary variable. A row of a cluster is explained, 0 to 1, by at most the number of its boxes,
+    and a cluster is described likewise, which saves the difference between another rule and its
+    first.
     """
-    search = selection.search
-    columns = search.columns
-    candidates = _all_boxes(columns, search.max_size, search.max_columns)
-    values: list[list[tuple[int, tuple[int, ...]]]] = []
-    boxes: list[list[Box]] = []
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    search, costs = selection.search, selection.rule_costs
+    candidates = _all_boxes(search.columns, search.max_size, search.max_columns)
+    boxes: list[tuple[int, Box]] = []
+    gains, blocks = [], []
     for cluster in range(selection.n_clusters):
-        problem, kept = _problem_of(selection, cluster, candidates)
+        kept, cost, inside = _useful_boxes(selection, cluster, candidates)
         if len(kept) > MAX_USEFUL_BOXES:
-            return [], False
-        boxes.append(kept)
-        found: list[tuple[int, tuple[int, ...]]] = [(0, ())]
-        first, another = selection.rule_costs[cluster]
-        while len(found) <= min(selection.n_rules, len(kept)):
-            # More rules explain no more than all rows, and each has a cost.
-            most = problem.most - len(found) * problem.least_cost + another - first
-            if max(value for value, _ in found) >= most:
-                break
-            value, positions = problem.best(len(found))
-            found.append((value + another - first, positions))
-            if problem.work > MAX_WORK:
-                return [], False
-        values.append(found)
-    shares = _share(values, selection.n_rules, 1 if needed else 0)
-    rules = [
-        (cluster, boxes[cluster][i])
-        for cluster, n in enumerate(shares)
-        for i in values[cluster][n][1]
+            return [], UNKNOWN
+        # Rows that are in the same boxes are one variable; the last is whether there is a rule.
+        patterns, which = np.unique(inside, axis=1, return_inverse=True)
+        weight = np.zeros(patterns.shape[1], dtype=np.int64)
+        np.add.at(weight, which.reshape(-1), search.weight * search.gain_rate)
+        gains.append((-cost, weight, [costs[cluster][1] - costs[cluster][0]]))
+        blocks.append(np.column_stack([patterns, np.ones(len(kept), dtype=bool)]).T)
+        boxes += [(cluster, box) for box in kept]
+    n = len(boxes)
+    gain = np.concatenate([*(g[0] for g in gains), *chain(*(g[1:] for g in gains))])
+    covers = sparse.block_diag(blocks)
+    n_explained = covers.shape[0]
+    ends = np.cumsum([block.shape[0] for block in blocks]) - 1
+    matrix = sparse.hstack([covers, -sparse.identity(n_explained)])
+    is_box = np.arange(len(gain)) < n
+    constraints = [
+        LinearConstraint(matrix.tocsc(), lb=0),
+        LinearConstraint(is_box[None].astype(float), ub=selection.n_rules),
     ]
-    return rules, True
-
-
-def _share(values: list[list[tuple[int, tuple[int, ...]]]], n_rules: int, least: int) -> list[int]:
-    """How many rules each cluster gets so that the sum of values is largest."""
-    best: dict[int, tuple[int, list[int]]] = {0: (0, [])}
-    for found in values:
-        extended: dict[int, tuple[int, list[int]]] = {}
-        for used, (value, shares) in best.items():
-            for n in range(min(least, len(found) - 1), len(found)):
-                total = value + found[n][0]
-                known = extended.get(used + n)
-                if used + n <= n_rules and (known is None or total > known[0]):
-                    extended[used + n] = total, [*shares, n]
-        best = extended
-    return max(best.values(), key=lambda pair: pair[0])[1]
+    least = np.zeros(len(gain))
+    if needed:
+        least[n + ends] = [float(block.shape[1] > 0) for block in blocks]
+    scale = float(np.abs(gain).max(initial=1))
+    found = milp(
+        -gain / scale,
+        integrality=is_box.astype(int),
+        bounds=Bounds(least, np.ones(len(gain))),
+        constraints=constraints,
+        options={"mip_rel_gap": 0.0, "node_limit": MAX_NODES},
+    )
+    if found.status != 0:
+        return [], UNKNOWN
+    chosen = np.flatnonzero(found.x[:n] > 0.5).tolist()
+    # Sums of gains are integers, so that the next better objective is larger by 1.
+    bound = found.fun if found.mip_dual_bound is None else found.mip_dual_bound
+    return [boxes[i] for i in chosen], int(np.floor(-bound * scale + 0.5))
 
 
 def _all_boxes(columns: RuleColumns, max_size: int, max_columns: int) -> dict[int, Box]:
@@ -228,42 +156,27 @@ def _all_boxes(columns: RuleColumns, max_size: int, max_columns: int) -> dict[in
     return found
 
 
-def _problem_of(
+def _useful_boxes(
     selection: Selection, cluster: int, candidates: dict[int, Box]
-) -> tuple[_ClusterProblem, list[Box]]:
-    """The boxes that may help a cluster: the cheapest for each set of its rows."""
-    search = selection.search
+) -> tuple[list[Box], np.ndarray, np.ndarray]:
+    """The boxes that may help a cluster, the cheapest for each set of its rows.
+
+    The result has their costs, with that of another rule, and which rows of the cluster they hold.
+    """
+    search, n_rows = selection.search, selection.search.columns.n_rows
     is_own = search.labels == cluster
-    own = int.from_bytes(np.packbits(is_own, bitorder="little").tobytes(), "little")
-    gains = [int(w) * search.gain_rate for w in search.weight]
-    other = [int(w) * search.cost_rate for w in np.where(is_own, 0, search.other)]
-    right, wrong = _ClusterProblem([], [], gains), _ClusterProblem([], [], other or [0])
-    if len({w for w, mine in zip(other, is_own) if not mine}) == 1:
-        unit = max(other)
-        cost_of = {rows: (rows & ~own).bit_count() * unit for rows in candidates}
-    else:
-        cost_of = {rows: wrong.sum_of(rows & ~own) for rows in candidates}
-    spared = selection.rule_costs[cluster][1] - selection.rule_costs[cluster][0]
-    best: dict[int, tuple[int, int, Box]] = {}
-    for rows, box in candidates.items():
-        cost = cost_of[rows] + selection.rule_costs[cluster][1]
-        key = rows & own
-        known = best.get(key)
-        if right.sum_of(key) + spared > cost and (
-            known is None or (cost, size_of(box)) < known[:2]
-        ):
-            best[key] = cost, size_of(box), box
-    bits = _undominated({key: known[0] for key, known in best.items()})
-    problem = _ClusterProblem(bits, [best[key][0] for key in bits], gains)
-    return problem, [best[key][2] for key in bits]
-
-
-def _undominated(costs: dict[int, int]) -> list[int]:
-    """Sets of rows that no cheaper set contains; all if they are too many to compare."""
-    kept: list[int] = []
-    for rows in sorted(costs, key=lambda rows: (-rows.bit_count(), costs[rows], rows)):
-        if len(kept) > MAX_USEFUL_BOXES:
-            return list(costs)
-        if not any(rows & ~other == 0 and costs[other] <= costs[rows] for other in kept):
-            kept.append(rows)
-    return kept
+    bits = b"".join(rows.to_bytes(-(-n_rows // 8), "little") for rows in candidates)
+    inside = np.frombuffer(bits, dtype=np.uint8).reshape(len(candidates), -1)
+    inside = np.unpackbits(inside, axis=1, count=n_rows, bitorder="little").astype(bool)
+    first, another = selection.rule_costs[cluster]
+    other = np.where(is_own, 0, search.other) * search.cost_rate
+    cost = inside @ other + another
+    inside &= is_own
+    gain = inside @ (search.weight * search.gain_rate)
+    sizes = np.array([size_of(box) for box in candidates.values()])
+    order = np.lexsort((sizes, cost))
+    order = order[(gain + another - first > cost)[order]]
+    _, best = np.unique(inside[order], axis=0, return_index=True)
+    kept = order[np.sort(best)]
+    boxes = list(candidates.values())
+    return [boxes[i] for i in kept.tolist()], cost[kept], inside[kept]

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid._utils.arrays import mixed
 from pellucid.rules.boxes import BoxSearch, Candidate, RuleColumns
-from pellucid.rules.optimum import find_optimum, is_small
+from pellucid.rules.optimum import UNKNOWN, find_optimum, is_small
 from pellucid.rules.selection import Selection
 
 MAX_ROWS = 2**12
@@ -20,6 +21,9 @@ rows, and the ends of the intervals are then searched on all rows."""
 
 _MAX_BITS = {True: 40, False: 24}
 """Bits of the total weight, if rules may overlap and if not: sums of gains stay below 2**62."""
+
+_STEP = 0x9E3779B97F4A7C15
+"""Added to the values of each column in turn before they are hashed, as in SplitMix64."""
 
 _RATE_BITS = {True: 20, False: 14}
 """Bits of the cost of a unit of weight."""
@@ -104,11 +108,11 @@ class RuleProblem:
         shape = self.columns, limits.max_conditions, limits.max_columns
         if not limits.overlap or limits.mean_conditions is not None or not is_small(*shape):
             return False
-        rules, is_proven = find_optimum(selection, needed=limits.every_cluster)
+        rules, bound = find_optimum(selection, needed=limits.every_cluster)
         best = replace(selection, chosen=[selection.search.candidate(*rule) for rule in rules])
-        if is_proven and best.objective() > selection.objective():
+        if bound < UNKNOWN and best.objective() > selection.objective():
             selection.chosen = best.chosen
-        return is_proven
+        return bound <= selection.objective()
 
     def _value(self, selection: Selection) -> int:
         """The objective without the cost of rules."""
@@ -217,7 +221,7 @@ def _fair_size(sizes: np.ndarray, total: int) -> int:
 
 def _hash_rows(X: Any, labels: np.ndarray) -> np.ndarray:
     """A number for the values and the label of each row; 0 adds nothing, so that it is cheap."""
-    found = _mixed(labels.astype(np.uint64), 0)
+    found = mixed(labels.astype(np.uint64) - np.uint64(_STEP))
     for column in range(X.shape[1]):
         if sparse.issparse(X):
             entries = slice(X.indptr[column], X.indptr[column + 1])
@@ -225,13 +229,6 @@ def _hash_rows(X: Any, labels: np.ndarray) -> np.ndarray:
         else:
             rows, values = slice(None), X[:, column]
         bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # one zero only
-        found[rows] += np.where(bits == 0, np.uint64(0), _mixed(bits, column + 1))
+        hashes = mixed(bits + np.uint64(column * _STEP % 2**64))
+        found[rows] += np.where(bits == 0, np.uint64(0), hashes)
     return found
-
-
-def _mixed(bits: np.ndarray, salt: int) -> np.ndarray:
-    """Bits mixed as in SplitMix64."""
-    z = bits + np.uint64((salt * 0x9E3779B97F4A7C15) % 2**64)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

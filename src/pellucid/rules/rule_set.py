@@ -28,7 +28,7 @@ from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.explanation.mixins import RuleSetMixin
 from pellucid.explanation.rules import RuleList, default_names, label_text
 from pellucid.reference import Reference, find_reference
-from pellucid.regions.levels import find_answers, project
+from pellucid.regions.levels import find_answers, free_label, project
 from pellucid.rules.boxes import RuleColumns, rounded
 from pellucid.rules.fitted import (
     RowGroup,
@@ -37,7 +37,6 @@ from pellucid.rules.fitted import (
     cluster_shares,
     describe_rules,
     explained_share,
-    free_label,
     precision_of,
     priorities,
 )
@@ -349,7 +348,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         self.rules_ = RuleList([each.rule for each in fitted])
         self.priorities_ = priorities(fitted)
         self.classes_ = np.array(reference.names)
-        self.unexplained_ = free_label(self.classes_)
+        self.unexplained_ = free_label(self.classes_, "unexplained")
         per_weight = weights.units_per_weight
         self.objective_ = found.objective / per_weight
         self.upper_bound_ = found.upper_bound / per_weight

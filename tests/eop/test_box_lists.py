@@ -10,6 +10,7 @@ from pellucid import EOPClassifier
 from pellucid._core.data.arrays import Weights
 from pellucid.eop.box_lists import BoxList
 from pellucid.eop.box_search import ClassBoxSearch, Figures, ProjectionRanks, RankBox, Stakes
+from pellucid.eop.learning import Settings
 from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
 
@@ -24,15 +25,8 @@ def rows_of(X, y, weight=None, max_dim=2):
 
 
 def make(data, min_support=0.0, is_optimized=True):
-    return BoxList(
-        data,
-        n_candidates=8,
-        min_support=min_support,
-        purity_limit=0.5,
-        has_default=True,
-        is_optimized=is_optimized,
-        should_stop=lambda: False,
-    )
+    settings = Settings(0.1, 0.01, 8, min_support, None, 0.5, "both", optimizes=is_optimized)
+    return BoxList(data, settings, lambda: False)
 
 
 def box_of(data, answer, *ends):
@@ -138,7 +132,7 @@ def test_weights_count_as_repeated_rows():
     found = []
     for data in (weighted, repeated):
         search = make(data)
-        *_, boxes = search.path(search.grow(0.1, 0.01, 0.5, None), [0.01, 0.02])
+        *_, boxes = search.path(search.grow(), [0.01, 0.02])
         found.append([(b.answer, b.lower.tolist(), b.upper.tolist()) for b in boxes])
     assert found[0] == found[1] != []
 

@@ -76,3 +76,17 @@ def test_the_search_alone_is_close_to_the_optimum(monkeypatch):
         ratios.append(found.objective_ / best.objective_)
     assert np.mean(np.isclose(ratios, 1)) >= 0.75
     assert np.mean(ratios) >= 0.97
+
+
+def test_several_hundred_rows_are_solved_beyond_the_search(monkeypatch):
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 5, (400, 3)).astype(float)
+    labels = (X[:, 0] > 2.5).astype(int)
+    flipped = generator.random(400) < 0.3
+    labels[flipped] = generator.integers(0, 2, flipped.sum())
+    settings = {"mistake_cost": 1, "min_support": 0}
+    best = RuleSet(**settings).fit(X, labels)
+    assert best.is_optimal_
+    assert best.upper_bound_ == best.objective_
+    monkeypatch.setattr(problem, "is_small", lambda *shape: False)
+    assert RuleSet(**settings).fit(X, labels).objective_ < best.objective_

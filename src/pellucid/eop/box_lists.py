@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from pellucid.eop.problem import is_error_allowed
 from pellucid.eop.shape_finders import round_box
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Boxes
+
+if TYPE_CHECKING:
+    from pellucid.eop.learning import Settings
 
 
 @dataclass(frozen=True)
@@ -138,48 +142,37 @@ class BoxList:
     correctly without the box. Rows that gain nothing count an eighth, positive if they are of the
     class of the box, so that its ends lie where its class ends.
 
-    Without `is_optimized`, boxes are only removed. With it, a class with at least 2 % of the rows
+    Without `optimizes`, boxes are only removed. With it, a class with at least 2 % of the rows
     keeps a box unless the default is this class. A box needs the fraction (or number)
     `min_support` of the rows of its class that no earlier box contains. Its error is at most
     `purity_limit`, except that of the only box of a class.
     """
 
     def __init__(
-        self,
-        data: ProjectionRanks,
-        *,
-        n_candidates: int | None,
-        min_support: float,
-        purity_limit: float,
-        has_default: bool,
-        is_optimized: bool,
-        should_stop: Callable[[], bool],
+        self, data: ProjectionRanks, settings: Settings, should_stop: Callable[[], bool]
     ) -> None:
-        self._is_optimized = is_optimized
-        self.data, self._search = data, ClassBoxSearch(data)
-        self._n_candidates = n_candidates or sum(map(len, data.subsets)) * data.n_classes
-        self._min_support, self._purity_limit = min_support, purity_limit
-        self._has_default, self._should_stop = has_default, should_stop
+        self.data, self.settings, self._should_stop = data, settings, should_stop
+        self._search = ClassBoxSearch(data)
+        self._n_candidates = settings.n_candidates or sum(map(len, data.subsets)) * data.n_classes
         self._all = [np.arange(len(subset)) for subset in data.subsets]
         self._used = [np.zeros(len(subset), dtype=bool) for subset in data.subsets]
         share = data.class_units(np.arange(len(data.y))) / data.total
         needed = np.flatnonzero(share >= tuning.MIN_SHARE)
-        self._needed: list[int] = needed.tolist() if is_optimized else []
+        self._needed: list[int] = needed.tolist() if settings.optimizes else []
 
     # Growth
 
-    def grow(
-        self, max_error: float, penalty: float, relax: float, max_levels: int | None
-    ) -> list[RankBox]:
+    def grow(self) -> list[RankBox]:
         """Boxes of the largest net support C - (1 - ε) / ε · W - η · (inequalities) in turn.
 
         C and W are the weights of the rows of the class and of other rows inside. ε is relaxed
         while no net support is positive.
         """
+        max_error, max_levels = self.settings.max_error, self.settings.max_levels
         boxes: list[RankBox] = []
         left = np.arange(len(self.data.y))
         while len(left) and (max_levels is None or len(boxes) < max_levels):
-            box = self._next_box(left, max_error, penalty, relax)
+            box = self._next_box(left, max_error)
             if box is None or self._should_stop():
                 break
             max_error = box.max_error
@@ -187,14 +180,14 @@ class BoxList:
             left = left[~self.data.inside(box)[left]]
         return boxes
 
-    def _next_box(
-        self, left: np.ndarray, max_error: float, penalty: float, relax: float
-    ) -> RankBox | None:
-        units = self.data.class_units(left)
-        for error in relaxed_errors(max_error, 1 - units.max() / units.sum(), relax):
+    def _next_box(self, left: np.ndarray, max_error: float) -> RankBox | None:
+        units, settings = self.data.class_units(left), self.settings
+        for error in relaxed_errors(max_error, 1 - units.max() / units.sum(), settings.relax):
             if self._should_stop():
                 return None
-            stakes = class_stakes(self.data, left, error, penalty * self.data.total)
+            stakes = class_stakes(
+                self.data, left, error, settings.complexity_penalty * self.data.total
+            )
             found, bounds = self._search.best(
                 stakes, self._n_candidates, self._projections(len(left), error)
             )
@@ -238,9 +231,11 @@ class BoxList:
         per_weight = self.data.problem.weights.units_per_weight
         of_class = int(class_units[box.answer])
         n_rows = min(ceil(1 / max(max_error, 1e-2) - 1e-9), tuning.MIN_ROWS)
-        support = self._min_support * (of_class if self._min_support < 1 else per_weight)
+        support = self.settings.min_support * (
+            of_class if self.settings.min_support < 1 else per_weight
+        )
         total, right = box.figures.total, box.figures.right
-        limit = self._purity_limit if limit is None else limit
+        limit = self.settings.purity_limit if limit is None else limit
         is_pure = is_error_allowed(total - right, total, limit)
         return right >= max(n_rows * per_weight, support, 1) and is_pure
 
@@ -249,7 +244,7 @@ class BoxList:
     def path(self, boxes: list[RankBox], penalties: Sequence[float]) -> Iterator[list[RankBox]]:
         """The list after each η, in ascending order: prune it, then optimize its boxes."""
         for penalty in penalties:
-            if not self._is_optimized:
+            if not self.settings.optimizes:
                 boxes = self.prune(boxes, penalty)
             elif not self._should_stop():
                 boxes = self.prune(self._with_needed(boxes, penalty), penalty)
@@ -278,7 +273,7 @@ class BoxList:
             data.y,
             data.units,
             data.n_classes,
-            self._has_default,
+            self.settings.has_default,
             self._needed,
         )
 
@@ -293,7 +288,7 @@ class BoxList:
 
     def without_impure(self, boxes: list[RankBox]) -> list[RankBox]:
         """Drop boxes without rows, and those with a larger error than allowed."""
-        return [boxes[i] for i in self.flat(boxes).without_impure(self._purity_limit)]
+        return [boxes[i] for i in self.flat(boxes).without_impure(self.settings.purity_limit)]
 
     def _optimize(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
         """Sweep over all boxes while the objective increases."""

@@ -133,24 +133,13 @@ class BoxListLearner(ClassLearner):
 
     def grow(self) -> LearningResult:
         """Find all boxes, without pruning."""
-        settings, self._boxes = self.settings, []
+        self._boxes = []
         self.learned.n_tried = sum(map(len, self.subsets))
         with Interrupt() as self.interrupt:
             if self.learned.n_tried:
                 data = ProjectionRanks(self.problem, self.rows, self.subsets)
-                self._list = BoxList(
-                    data,
-                    n_candidates=settings.n_candidates,
-                    min_support=settings.min_support,
-                    purity_limit=settings.purity_limit,
-                    has_default=settings.has_default,
-                    is_optimized=settings.optimizes,
-                    should_stop=self._should_stop,
-                )
-                limits = settings.relax, settings.max_levels
-                self._boxes = self._list.grow(
-                    settings.max_error, settings.complexity_penalty, *limits
-                )
+                self._list = BoxList(data, self.settings, self._should_stop)
+                self._boxes = self._list.grow()
         return self.learned
 
     def learn(self) -> LearningResult:

@@ -10,8 +10,7 @@ from pellucid import EOPClassifier
 from pellucid._core.data.arrays import Weights
 from pellucid.eop.box_lists import BoxList
 from pellucid.eop.box_search import ClassBoxSearch, Figures, ProjectionRanks, RankBox, Stakes
-from pellucid.eop.learning import Settings
-from pellucid.eop.problem import RegionProblem
+from pellucid.eop.problem import RegionProblem, Settings
 from pellucid.eop.projections import list_projections
 
 ENDS = [(0, 3), (0, 2), (0, 1), (0, 0), (1, 3), (1, 2), (1, 1), (2, 3), (2, 2), (3, 3)]

@@ -376,8 +376,7 @@ def test_confidence_bound_is_exact(n, k, is_reliable):
     from math import comb
 
     from pellucid.eop._ateop import ATEOPLearner
-    from pellucid.eop.learning import Settings
-    from pellucid.eop.problem import ProjectionView
+    from pellucid.eop.problem import ProjectionView, Settings
 
     chance = sum(comb(n, i) * 0.05**i * 0.95 ** (n - i) for i in range(k + 1))
     assert (chance <= 0.1) == is_reliable

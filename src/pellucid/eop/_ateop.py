@@ -16,8 +16,8 @@ from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.base_classifiers import ConstantBase
 from pellucid.eop.finders import Finder, RegionSearchResult
-from pellucid.eop.learning import Learner, ProjectionCandidate, Settings
-from pellucid.eop.problem import ProjectionView, is_error_allowed
+from pellucid.eop.learning import Learner, ProjectionCandidate
+from pellucid.eop.problem import ProjectionView, Settings, is_error_allowed
 
 _TIGHTEN_BY = 0.6
 """Factor on the training ε after an attempt in which no region passes validation."""

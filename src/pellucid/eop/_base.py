@@ -31,9 +31,9 @@ from pellucid.eop.explanations import (
     level_rules,
 )
 from pellucid.eop.finders import Calibration, Finder
-from pellucid.eop.learning import Learner, LearningResult, Settings
+from pellucid.eop.learning import Learner, LearningResult
 from pellucid.eop.neighbor_finder import NeighborFinder
-from pellucid.eop.problem import RegionProblem, as_repetitions, hold_out, read_classes
+from pellucid.eop.problem import RegionProblem, Settings, as_repetitions, hold_out, read_classes
 from pellucid.eop.projections import list_projections
 from pellucid.eop.shape_finders import BoxFinder, EllipseFinder, PolyhedronFinder
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin

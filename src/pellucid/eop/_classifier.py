@@ -14,8 +14,8 @@ from pellucid.eop._base import BaseEOP, find_shape
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.class_learning import BoxListLearner, ClassLearner
 from pellucid.eop.finders import Finder
-from pellucid.eop.learning import EOPLearner, Settings
-from pellucid.eop.problem import N_FOLDS, RegionProblem, hold_out, stratified_folds
+from pellucid.eop.learning import EOPLearner
+from pellucid.eop.problem import N_FOLDS, RegionProblem, Settings, hold_out, stratified_folds
 from pellucid.eop.shape_finders import BoxFinder
 
 CALIBRATION = 0.3

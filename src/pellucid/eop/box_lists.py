@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pellucid.eop import tuning
 from pellucid.eop.box_search import ClassBoxSearch, ProjectionRanks, RankBox, Stakes, class_stakes
-from pellucid.eop.problem import is_error_allowed
+from pellucid.eop.problem import Settings, is_error_allowed
 from pellucid.eop.shape_finders import round_box
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Boxes
-
-if TYPE_CHECKING:
-    from pellucid.eop.learning import Settings
 
 
 @dataclass(frozen=True)

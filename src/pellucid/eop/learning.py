@@ -15,35 +15,9 @@ from pellucid.eop.base_classifiers import BaseClassifier, FittedClassifier
 from pellucid.eop.box_lists import relaxed_errors
 from pellucid.eop.box_search import ClassBoxSearch, ProjectionRanks, class_stakes
 from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
-from pellucid.eop.problem import ProjectionView, RegionProblem, is_error_allowed
+from pellucid.eop.problem import ProjectionView, RegionProblem, Settings, is_error_allowed
 from pellucid.eop.projections import Scan, scan_projections
 from pellucid.regions.levels import Level, project
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Parameters of the level search; see `EOPClassifier` and `ATEOPClassifier`.
-
-    If `optimizes`, boxes are optimized together at the end, with each η of `penalties` in turn.
-    """
-
-    max_error: float
-    complexity_penalty: float
-    n_candidates: int | None
-    min_support: float
-    max_levels: int | None
-    relax: float
-    choose: str
-    confidence: float = 0.0
-    is_strict: bool = False
-    has_default: bool = True
-    optimizes: bool = False
-    penalties: tuple[float, ...] = ()
-
-    @property
-    def purity_limit(self) -> float:
-        """Largest error of a class in a region: ε if strict, else one half."""
-        return self.max_error if self.is_strict else max(self.max_error, 0.5)
 
 
 @dataclass

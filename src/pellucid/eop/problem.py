@@ -20,6 +20,32 @@ N_FOLDS = 3
 """Folds of cross-validations."""
 
 
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of the level search; see `EOPClassifier` and `ATEOPClassifier`.
+
+    If `optimizes`, boxes are optimized together at the end, with each η of `penalties` in turn.
+    """
+
+    max_error: float
+    complexity_penalty: float
+    n_candidates: int | None
+    min_support: float
+    max_levels: int | None
+    relax: float
+    choose: str
+    confidence: float = 0.0
+    is_strict: bool = False
+    has_default: bool = True
+    optimizes: bool = False
+    penalties: tuple[float, ...] = ()
+
+    @property
+    def purity_limit(self) -> float:
+        """Largest error of a class in a region: ε if strict, else one half."""
+        return self.max_error if self.is_strict else max(self.max_error, 0.5)
+
+
 def is_error_allowed(wrong: Any, total: Any, max_error: float) -> Any:
     """Whether wrong / total is at most `max_error`, with a tolerance for rounding errors."""
     return wrong <= max_error * total * (1 + 1e-12)

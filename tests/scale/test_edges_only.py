@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -52,5 +54,6 @@ def test_fewer_passes_are_taken(capsys):
     n_passes = []
     for exact in (True, False):
         IMM(reference=X[:5], verbose=1).fit(scan_of(X, exact=exact))
-        n_passes.append(capsys.readouterr().err.count("pass "))
+        # Percentages depend on which thread is faster, the number of passes does not.
+        n_passes.append(max(map(int, re.findall(r"pass (\d+)", capsys.readouterr().err))))
     assert n_passes[1] < n_passes[0]

@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # the same names as below, so that a wrong one is an error
     from pellucid.resampling.result import Stability as Stability
     from pellucid.rules.rule_set import RuleSet as RuleSet
     from pellucid.scale.scan import scan as scan
-    from pellucid.table_explainer.explainer import explain as explain
+    from pellucid.table_explainer.explain import explain as explain
     from pellucid.tree import ThresholdTree as ThresholdTree
     from pellucid.xclusters._kmedoids import KMedoids as KMedoids
     from pellucid.xclusters._xclusters import XClusters as XClusters
@@ -79,7 +79,7 @@ else:
             "resampling.result": "Stability",
             "rules.rule_set": "RuleSet",
             "scale.scan": "scan",
-            "table_explainer.explainer": "explain",
+            "table_explainer.explain": "explain",
             "tree": "ThresholdTree",
             "xclusters": "KMedoids XClusters",
         },

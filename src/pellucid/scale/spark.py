@@ -40,7 +40,10 @@ class SparkSource(Source):
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Refused: rows are not collected."""
-        raise InputError("the rows of a Spark DataFrame are not read by the driver")
+        raise InputError(
+            "the rows of a Spark DataFrame are not read by the driver",
+            hint="use a part of them: frame.sample(0.01).toPandas()",
+        )
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Rows from all partitions."""

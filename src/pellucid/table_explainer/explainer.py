@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from pellucid._utils.estimators import Effort, Objective
 from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.texts import Message, count, texts_in
 from pellucid.explanation.explanation import Explanation
@@ -129,9 +127,9 @@ class TableExplanation(CommonExportMixin, PlotTreeMixin):
             missing.
         """
         reading = ReadingOptions.from_dict(self.explanation.reading_ or {})
-        source = _source(table, reading)
+        source = as_source(table, reading)
         found = assign_rows(self.explanation, source)
-        with notices_to(_print_notice):
+        with notices_to(print_notice):
             report_assignment(self.explanation, found)
         return self.explanation.labels_of(found.leaf)
 
@@ -243,122 +241,6 @@ class TableExplanation(CommonExportMixin, PlotTreeMixin):
         return self.explanation.to_html()
 
 
-def explain(
-    table: Any,
-    *,
-    k: int | str | tuple[int, int] = "auto",
-    labels: str | None = None,
-    noise: Literal["background", "cluster"] = "background",
-    columns: str | Sequence[str] | None = None,
-    include: str | Sequence[str] | None = None,
-    exclude: str | Sequence[str] | None = None,
-    categorical: str | Sequence[str] | None = None,
-    profile: str | Sequence[str] | None = None,
-    scale: Literal["auto", "standard", "robust", "log", "rank", "none"] = "auto",
-    missing: Literal["auto", "drop", "median", "error"] = "auto",
-    outliers: Literal["auto", "keep"] = "auto",
-    cleaning: Literal["auto", "keep"] = "auto",
-    names: Mapping[Any, str] | str | None = None,
-    method: str | None = None,
-    leaves: int | None = None,
-    objective: Objective = "kmeans",
-    polish: Literal["no", "yes", "deep"] = "no",
-    depth_penalty: float | None = None,
-    max_depth: int | None = None,
-    max_conditions: int | None = None,
-    faithfulness: float | None = None,
-    effort: Effort | None = None,
-    random_state: int = 0,
-    verbose: bool = True,
-) -> TableExplanation:
-    """Cluster the rows of a table and explain each cluster by a rule.
-
-    Takes every decision that a table needs: which columns to use and how, what to do with missing
-    values, scales, outliers, the number of clusters, and the tree. Every decision is printed with
-    the parameter that changes it. The command ``pellucid explain`` does the same.
-
-    Parameters
-    ----------
-    table : data frame, array-like or path
-        A pandas, polars or pyarrow data frame, a two-dimensional array, or the path of a file.
-    k : int, "auto" or range, default="auto"
-        Number of clusters. ``"auto"`` chooses one from 2 to 10, ``(3, 8)`` or ``"3-8"`` one of
-        this range.
-    labels : str, optional
-        Column that contains the clusters to explain, instead of clustering.
-    noise : {"background", "cluster"}, default="background"
-        Whether rows with the label -1 are left out, and counted in each rule, or explained as a
-        cluster of their own.
-    columns : str or sequence of str, optional
-        Columns to use. Patterns such as ``"dep_*"`` are possible, here and below.
-    include : str or sequence of str, optional
-        Columns to cluster on although they would be ignored or only described, as dates, codes,
-        results and copies of other columns are.
-    exclude : str or sequence of str, optional
-        Columns to ignore.
-    categorical : str or sequence of str, optional
-        Columns to treat as categories.
-    profile : str or sequence of str, optional
-        Columns that are kept out of the clustering but described in the result.
-    scale : {"auto", "standard", "robust", "log", "rank", "none"}, default="auto"
-        Scale of numeric columns before clustering. ``"auto"`` standardizes them, skewed
-        non-negative ones on a logarithmic scale.
-    missing : {"auto", "drop", "median", "error"}, default="auto"
-        What to do with rows with a missing number. ``"auto"`` drops them if they are at most
-        10% of the rows; otherwise it ignores columns with many gaps or fills in the median.
-    outliers : {"auto", "keep"}, default="auto"
-        Whether rows that are far from all others, and totals, are set apart before clustering.
-    cleaning : {"auto", "keep"}, default="auto"
-        Whether numbers such as -999 that are far from all others and frequent are missing, and
-        spellings of a category that differ by case or blanks are merged.
-    names : dict or "suggested", optional
-        Names of clusters; see :meth:`TableExplanation.rename`.
-    method : str, optional
-        Method that builds the tree, such as ``"explainable"``, ``"imm"`` or ``"exkmc"``.
-        Default: ``"explainable"``, which finds a tree of low cost that keeps the clusters, or for
-        given labels the one that agrees best with them.
-    leaves, objective, polish, depth_penalty, max_depth, max_conditions : optional
-        Parameters of the method.
-    faithfulness, effort : optional
-        Further parameters of ``"explainable"``.
-    random_state : int, default=0
-        Random seed of k-means. The scores of the numbers of clusters do not depend on it.
-    verbose : bool, default=True
-        Whether to print the decisions and warnings on standard error.
-
-    Returns
-    -------
-    TableExplanation
-        The rules, the decisions and the warnings.
-
-    See Also
-    --------
-    ExplainableKMeans : The estimator, for numbers that are ready.
-    explain_clusters : Regions of given clusters.
-    stability : Whether the tree returns on other rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> import pellucid
-    >>> flowers = load_iris(as_frame=True).data
-    >>> found = pellucid.explain(flowers, k=3, verbose=False)
-    >>> found.predict(flowers.iloc[[0, 60, 140]]).tolist() == found.labels[[0, 60, 140]].tolist()
-    True
-    """
-    given = locals()
-    values = {each.name: given[each.name] for each in fields(ExplainOptions) if each.name in given}
-    options = ExplainOptions(**values, seed=random_state)
-    decisions: list[str] = []
-    with notices_to(decisions.append), notices_to(_print_notice) if verbose else nullcontext():
-        found = explain_source(_source(table), options)
-    found = replace(found, decisions=decisions)
-    if verbose:
-        for text in found.warnings:
-            _print_notice(f"warning: {text}")
-    return found if names is None else found.rename(names)
-
-
 def explain_source(source: TableSource, options: ExplainOptions) -> TableExplanation:
     """The same for a table that was read; decisions go to the listeners of notices."""
     options.check()
@@ -378,7 +260,8 @@ def _suggested_names(fitted: FittedTable) -> list[ClusterName]:
     return suggest_names(fitted.prepared, model.labels_, clusters, fitted.explanation.rules_)
 
 
-def _source(table: Any, hints: ReadingOptions | None = None) -> TableSource:
+def as_source(table: Any, hints: ReadingOptions | None = None) -> TableSource:
+    """A table, or the path of a file, as it is explained."""
     if isinstance(table, TableSource):
         return table
     if isinstance(table, (str, PathLike)):
@@ -386,5 +269,6 @@ def _source(table: Any, hints: ReadingOptions | None = None) -> TableSource:
     return source_of(table, hints=hints or ReadingOptions())
 
 
-def _print_notice(text: str) -> None:
+def print_notice(text: str) -> None:
+    """Print a decision on standard error."""
     print(text, file=sys.stderr)

@@ -7,7 +7,7 @@ the units of the table. Only columns of numbers take part.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from pellucid._utils.notices import (
 )
 from pellucid._utils.texts import Message
 from pellucid.scale import KMeans
-from pellucid.scale.scan import scan
+from pellucid.scale.scan import BatchScan, scan
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions, match_names, needs_memory, one_name
 from pellucid.table_explainer.cleaning import with_replacements
@@ -39,7 +39,8 @@ from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category
 from pellucid.tables.columns import Columns
 from pellucid.tables.reading.files import source_of
-from pellucid.tables.reading.large_files import LargeTable
+from pellucid.tables.reading.large_files import LargeTable, memory_of
+from pellucid.tables.reading.source import ReadingOptions
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,57 @@ class _Batches:
             else:
                 is_complete &= column.is_not_null()
         return is_complete
+
+
+class _ScannedTable(LargeTable):
+    """The columns of a scan, read in its batches."""
+
+    @classmethod
+    def of(cls, scan: BatchScan) -> _ScannedTable:
+        """The table; its rows are counted by a pass."""
+        source, label = scan.source, [] if scan.labels is None else [scan.labels]
+        numbers = [name for name in source.numeric if name != scan.labels]
+        # A scan without columns= has all columns of numbers.
+        others = source.others if [*scan.columns] == numbers else []
+        others = [*others, *(name for name in label if name not in others)]
+        known, n_rows, whole = [*scan.columns, *others], 0, list[str]()
+        for chunk in source.read(known, tuning.BATCH_ROWS):
+            if not n_rows:
+                whole = [n for n in scan.columns if chunk.columns[n].dtype.kind in "iu"]
+            n_rows += chunk.n_rows
+        return cls("the scan", scan, [*scan.columns], others, whole, n_rows, ReadingOptions(), "")
+
+    def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """All rows of some columns, in their order."""
+        for chunk in self.frame.source.read(columns, n_rows):
+            series = [
+                pl.Series(name, array.tolist() if array.dtype.kind == "O" else array)
+                for name, array in chunk.columns.items()
+            ]
+            yield pl.DataFrame([s.fill_nan(None) if s.dtype.is_float() else s for s in series])
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that all rows take while they are explained."""
+        return memory_of(self.n_rows, len(self.columns) + len(self.others))
+
+
+def explain_scan(scan: BatchScan, options: ExplainOptions) -> TableExplanation:
+    """Explain the rows of a scan: in memory if they fit, else in batches."""
+    if scan.weight is not None:
+        raise InputError(
+            f"explain takes no weights, but the scan has the column {scan.weight!r} of weights",
+            hint="fit an estimator on it, such as ExShallow().fit(scan)",
+        )
+    if scan.labels is not None and options.labels is None:
+        options = replace(options, labels=scan.labels)
+    table = _ScannedTable.of(scan)
+    if not table.n_rows:
+        raise InputError("the data have no rows")
+    if table.n_bytes > scan.memory:
+        return explain_large(table, scan.memory, options)
+    rows = table.sample([*table.columns, *table.others], table.n_rows)
+    return explain_source(source_of(rows, table.name), options)
 
 
 def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> TableExplanation:

@@ -37,7 +37,7 @@ class LargeTable:
     """
 
     name: str
-    frame: pl.LazyFrame
+    frame: Any
     columns: list[str]
     others: list[str]
     whole: list[str]
@@ -57,7 +57,7 @@ class LargeTable:
         for batch in self.batches(columns, _HEAD_BYTES // _BYTES_PER_VALUE):
             parts.append(batch[-start % step :: step])
             start += batch.height
-        table = pl.concat(parts)
+        table = pl.concat(parts, how="vertical_relaxed")
         return table.with_columns(
             as_integers(table[name]) for name in self.whole if name in columns
         )
@@ -73,7 +73,12 @@ def memory_needed(file: Path) -> int | None:
     with errors_of(str(file)):
         frame = pl.scan_parquet(file, glob=False)
         n_rows = frame.select(pl.len()).collect().item()
-        return _COPIES * _BYTES_PER_VALUE * n_rows * len(frame.collect_schema())
+        return memory_of(n_rows, len(frame.collect_schema()))
+
+
+def memory_of(n_rows: int, n_columns: int) -> int:
+    """Bytes that a table takes in memory while it is explained, about."""
+    return _COPIES * _BYTES_PER_VALUE * n_rows * n_columns
 
 
 def open_large(file: Path, options: ReadingOptions) -> LargeTable:

@@ -19,7 +19,7 @@ from pellucid.tables.frames import is_scan, refuse_scan
 
 
 class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
-    r"""k-means of a scan: of a sample of its rows, then by passes over all rows.
+    r"""Cluster a scan by k-means: of a sample of its rows, then by passes over all rows.
 
     k-means of at most 100,000 rows gives the first centers. Each pass (Lloyd's algorithm) moves
     every center to the mean of its rows, :math:`\mu_c = \sum_{x \in C_c} w_x x / \sum_{x \in C_c}

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from os import PathLike
@@ -164,6 +164,8 @@ class DatasetSource(Source):
 
     numeric: list[str]
     others: list[str]
+    problems: Mapping[str, str]
+    casts: Mapping[str, str]
 
     def __init__(
         self, dataset: Any, row_filter: Any = None, files: OpenedFiles | None = None
@@ -174,8 +176,8 @@ class DatasetSource(Source):
             with _refusing("the filter does not fit the data", hint):
                 dataset.scanner(columns=dataset.schema.names[:1], filter=row_filter)
         self.numeric, self.others = split_arrow_names(dataset.schema)
-        if files is not None:
-            self.problems, self.casts = files.problems, files.casts
+        self.problems = {} if files is None else files.problems
+        self.casts = {} if files is None else files.casts
         self._paths = list(getattr(dataset, "files", []) if files is None else files.paths)
         is_local = getattr(getattr(dataset, "filesystem", None), "type_name", "") == "local"
         if files is not None:

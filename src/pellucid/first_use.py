@@ -88,8 +88,7 @@ def warm_up(*, verbose: int | bool = False) -> WarmUp:
     >>> import pellucid
     >>> report = pellucid.warm_up()  # doctest: +SKIP
     """
-    fits = [fit for name in FORMS for fit in fits_of_form(name)]
-    fits += [*fits_of_other_estimators(), *fits_of_scans()]
+    fits = list(all_fits())
     progress = Progress("warm-up: fits", len(fits), verbose)
     counter, start = _CompilationCounter(), time.perf_counter()
     with event.install_listener("numba:compile", counter), warnings.catch_warnings():
@@ -98,6 +97,14 @@ def warm_up(*, verbose: int | bool = False) -> WarmUp:
             fit()
             progress.step()
     return WarmUp(counter.n_compiled, time.perf_counter() - start, code_folder())
+
+
+def all_fits() -> Iterator[Callable[[], Any]]:
+    """Fits that use every loop; neighbours use the same form of data."""
+    for name in FORMS:
+        yield from fits_of_form(name)
+    yield from fits_of_other_estimators()
+    yield from fits_of_scans()
 
 
 def code_folder() -> str | None:

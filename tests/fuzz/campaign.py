@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -29,11 +30,14 @@ _THREADS = (
 """Variables that keep other libraries from using more threads than there are processes."""
 
 
-def _warm_up() -> None:
-    """Compile all loops; the other processes then read the machine code."""
-    import pellucid
+def _warm_up(number: int, n_processes: int) -> None:
+    """Compile the loops of a part of all fits; later processes read the machine code."""
+    from pellucid.first_use import all_fits
 
-    pellucid.warm_up()
+    fits = list(all_fits())
+    warnings.simplefilter("ignore")
+    for fit in fits[len(fits) * number // n_processes : len(fits) * (number + 1) // n_processes]:
+        fit()
 
 
 def _work(number, n_processes, seed, end_seed, last_time, time_limit, only, current, pipe, log):
@@ -113,9 +117,15 @@ class Campaign:
     def run(self) -> None:
         """Run to the end."""
         if self.n_processes > 1:
-            warm_up = self._context.Process(target=_warm_up, daemon=True)
-            warm_up.start()
-            warm_up.join(_COMPILING * max(0.0, self.last_time - time.time()))
+            compiling = [
+                self._context.Process(target=_warm_up, args=(i, self.n_processes), daemon=True)
+                for i in range(self.n_processes)
+            ]
+            for process in compiling:
+                process.start()
+            end = time.time() + _COMPILING * max(0.0, self.last_time - time.time())
+            for process in compiling:
+                process.join(max(0.0, end - time.time()))
         shown = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             running = {

@@ -81,7 +81,6 @@ def _measured(load: Callable[[], Table], planted: int | None, draw: int) -> dict
     """The scores of a table or of a draw of its rows."""
     from pellucid._utils.notices import notices_to
     from pellucid.table_explainer.number_of_clusters import choose_number
-    from pellucid.table_explainer.outliers import find_outliers
     from pellucid.table_explainer.preparing import prepare
     from pellucid.tables.reading.files import source_of
 
@@ -94,7 +93,6 @@ def _measured(load: Callable[[], Table], planted: int | None, draw: int) -> dict
         rows = np.sort(np.random.default_rng([draw, len(rows)]).permutation(rows)[:n_drawn])
     with notices_to(lambda text: None):
         prepared = prepare(source_of(table[rows]))
-    prepared = prepared.without(find_outliers(prepared.Z))
     number = choose_number(prepared.Z, columns=prepared.features)
     ari = {} if groups is None or draw else _ari(prepared.Z, groups[rows[prepared.rows]])
     scores = [

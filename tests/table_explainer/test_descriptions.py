@@ -284,3 +284,11 @@ def test_there_is_no_profile_by_default():
 def test_a_cluster_that_differs_in_nothing_is_average():
     table = pl.DataFrame({"a": np.arange(120) % 10 / 4, "b": np.arange(120) // 10 / 4})
     assert names_of(table, np.arange(120) % 2 * 0)[0] == "average"
+
+
+def test_a_rule_beyond_the_median_is_not_high():
+    keepers = pl.DataFrame({"diving": np.r_[np.arange(90) % 13, 70 + np.arange(10) % 13]})
+    found = pellucid.explain(keepers, k=2, verbose=False, outliers="keep")
+    assert sorted(found.suggested_names) == ["high diving", "not high diving"]
+    (claim,) = next(n for n in found.suggested_names if n == "not high diving").claims
+    assert (claim.share, claim.others) == (1.0, 0.0)

@@ -59,6 +59,9 @@ def test_dates_in_any_form(name, values):
         ("when", RANDOM.choice(["Mon", "Tue", "Wed"], N)),
         ("Monat", RANDOM.choice(["Mai", "Juni"], N)),
         ("y98", whole(0, 1)),
+        ("WeekofPurchase", whole(227, 278)),
+        ("month of sale", whole(1, 36)),
+        ("mnth", RANDOM.choice(["Jan", "March", "Sept"], N)),
     ],
 )
 def test_parts_of_dates(name, values):
@@ -77,6 +80,8 @@ def test_parts_of_dates(name, values):
         ("loan_default", whole(0, 1)),
         ("y", RANDOM.choice(["yes", "no"], N)),
         ("Purchase", RANDOM.choice(["yes", "no"], N)),
+        ("credit_risk", RANDOM.choice(["good", "bad"], N)),
+        ("censors", whole(0, 1)),
     ],
 )
 def test_results(name, values):
@@ -90,6 +95,8 @@ def test_results(name, values):
         ("StoreID", whole(1, 8)),
         ("MOSTYPE", whole(1, 40)),
         ("customer_id", whole(1, 15)),
+        ("countyfips", 1000 + whole(1, 30)),
+        ("class", whole(100, 140)),
     ],
 )
 def test_codes(name, values):
@@ -151,6 +158,27 @@ def test_two_years_are_part_of_a_date():
 def test_y_beside_x_is_a_coordinate():
     assert reason_of("y", RANDOM.normal(size=N), "x") is None
     assert reason_of("y", RANDOM.normal(size=N)) == "looks like a result"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "other", "reason"),
+    [
+        ("time", RANDOM.uniform(0, 90, N), "status", "looks like a result"),
+        ("status", whole(0, 1), "time", "looks like a result"),
+        ("status", whole(0, 1), "age", None),
+        ("duration", whole(1, 90), "cens", "looks like a result"),
+        ("duration", whole(1, 90), "status", None),
+        ("class", RANDOM.choice(["1st", "2nd"], N), "survived", None),
+        ("class", RANDOM.choice(["1st", "2nd"], N), "age", "looks like a result"),
+    ],
+)
+def test_results_beside_others(name, values, other, reason):
+    assert reason_of(name, values, other) == reason
+
+
+def test_flags_of_several_months_are_parts_of_dates():
+    assert reason_of("mar", whole(0, 1), "feb", "apr") == "part of a date"
+    assert reason_of("mar", whole(0, 1), "apr") is None
 
 
 def test_what_is_asked_for_is_clustered():

@@ -73,6 +73,22 @@ def test_the_median_of_integers_and_dates_is_one_of_their_values():
     assert found.fill == {"n": 2.0, "day": float((days[1] - date(1970, 1, 1)).days)}
 
 
+def test_the_only_numbers_are_not_filled_with_medians():
+    rng = np.random.default_rng(0)
+    table = with_gaps({"a": 0.3}).with_columns(kind=pl.Series(rng.choice(["x", "y"], 200)))
+    found, _ = prepared(table)
+    assert (found.roles.used, len(found.rows), found.fill) == (["a", "kind"], 140, {})
+
+
+def test_a_long_list_of_gaps_is_cut():
+    rng = np.random.default_rng(0)
+    names = [f"c{j}" for j in range(30)]
+    table = pl.DataFrame({name: rng.normal(size=200) for name in names})
+    table = table.with_columns(pl.Series(name, [None, *table[name][1:]]) for name in names)
+    _, lines = prepared(table)
+    assert "c19 1, and 10 more" in lines[0]
+
+
 def test_the_parameter_missing_is_followed():
     table = with_gaps({"a": 0.0, "b": 0.35})
     dropped, _ = prepared(table, missing="drop")

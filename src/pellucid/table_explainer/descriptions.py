@@ -199,7 +199,8 @@ class _Claims:
 
         inside, outside = z[mine].mean(), z[~mine].mean()
         is_high = bool(inside > outside)
-        bound = low if is_high else high
+        of_rule = low if is_high else high
+        bound = of_rule
         if bound is None:
             # Halfway between the means, on the scale of the clusters.
             bound = float(values[z <= (inside + outside) / 2].max(initial=values.min()))
@@ -208,13 +209,20 @@ class _Claims:
         bound = max(bound, self.median[j]) if is_high else min(bound, below.max(initial=-np.inf))
         bound = _readable(values, bound)
         # A rule may have a bound on the other side only.
-        is_against = low != high and (low if is_high else high) is None
+        is_against = low != high and of_rule is None
         found: Claim | None = None
         if inside != outside and not is_against and values.min() <= bound < values.max():
             if is_high:
                 found = claim(say.late if is_time else say.high, values > bound, low=bound)
             else:
                 found = claim(say.early if is_time else say.low, values <= bound, high=bound)
+        if of_rule is not None and not (found is not None and found.is_clear):
+            # The rule divides beyond the median: most rows are neither high nor low.
+            opposite = (say.early, say.late) if is_time else (say.low, say.high)
+            pattern = say.not_of.format(opposite[not is_high])
+            bounds = {"low": of_rule} if is_high else {"high": of_rule}
+            beyond = claim(pattern, (values > of_rule) == is_high, **bounds)
+            found = beyond if found is None or beyond.gain > found.gain else found
         is_clear = found is not None and found.is_clear
         if not is_clear or (low is not None and high is not None):
             first, last = np.quantile(values[mine], tuning.MEDIUM)
@@ -314,6 +322,7 @@ def _negated(name: Indicator) -> str:
 def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     """For each column that is described but not clustered, one text per cluster.
 
+    Columns that repeat clustered ones are left out.
     A number is described by its mean, a category by the most frequent value and its share. Of two
     categories it is always the share of the same one: "yes", or the rarer one.
     """
@@ -321,6 +330,8 @@ def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     labels = fitted.rule_labels if prepared.roles.profile else None
     clusters = fitted.model.cluster_names_.tolist()
     for name in prepared.roles.profile:
+        if name in prepared.roles.copies:
+            continue
         column = prepared.cleaned[name].gather(prepared.rows)
         is_number = prepared.roles.is_quantity(column)
         describe = _mean if is_number else partial(_category, of=_one_of_two(column))

@@ -84,7 +84,8 @@ def explain(
         non-negative ones on a logarithmic scale.
     missing : {"auto", "drop", "median", "error"}, default="auto"
         What to do with rows with a missing number. ``"auto"`` drops them if they are at most
-        10% of the rows; otherwise it ignores columns with many gaps or fills in the median.
+        10% of the rows, or if all columns of numbers have many gaps; otherwise it ignores columns
+        with many gaps or fills in the median.
     outliers : {"auto", "keep"}, default="auto"
         Whether rows that are far from all others, and totals, are set apart before clustering.
     cleaning : {"auto", "keep"}, default="auto"

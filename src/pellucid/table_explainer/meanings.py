@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import polars as pl
 
 from pellucid.table_explainer import tuning
@@ -57,14 +58,20 @@ _OF_A_THING = _set(
 """Words with which a year is a property of the thing in the row, like its age."""
 
 _CALENDAR_TEXTS = (
-    _set("mon tue wed thu fri sat sun tues weds thur thurs"),
-    _set("monday tuesday wednesday thursday friday saturday sunday"),
+    _set(
+        "mon tue wed thu fri sat sun tues weds thur thurs",
+        "monday tuesday wednesday thursday friday saturday sunday",
+    ),
     _set("montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend"),
-    _set("jan feb mar apr may jun jul aug sep sept oct nov dec"),
-    _set("january february march april may june july august september october november december"),
+    _set(
+        "jan feb mar apr may jun jul aug sep sept oct nov dec",
+        "january february march april june july august september october november december",
+    ),
     _set("januar februar märz april mai juni juli august september oktober november dezember"),
     _set("spring summer autumn fall winter springer frühling sommer herbst"),
 )
+_FEWEST_FLAGS = 3
+"""Flags of months or weekdays, such as mon, tues and wed, that are calendar parts together."""
 _CENTURY = r"(?:1[5-9]|2[01])\d\d"
 _PERIOD = re.compile(
     rf"{_CENTURY}[-/]{_CENTURY}|{_CENTURY}[-/. ]?[QWMHqwmh]?\d{{1,2}}(?:[-/.]\d{{1,2}})?|"
@@ -79,17 +86,25 @@ _RESULTS = _set(
 )
 _FEW_RESULTS = _set(
     "churn churned attrition default defaulted survived survival fraud fraudulent isfraud exited",
-    "died dead death deceased event censored censor cens converted conversion purchased subscribed",
-    "clicked diagnosis relapse bankrupt admitted delinquent classification",
+    "died dead death deceased event censored censor censors cens converted conversion purchased",
+    "subscribed clicked diagnosis relapse bankrupt admitted delinquent classification",
 )
 """Words of results that need few values: "death" may be a number of deaths."""
 _ALSO_BINARY = _set(
     "purchase approved approval attrited bought accepted cancelled canceled disease alive",
-    "readmitted delinq spam success failure",
+    "readmitted delinq spam success failure risk arrest arrested rearrested recidivism",
 )
 """Words of results that need two values; as a number, "purchase" is an amount."""
 _CERTAIN_RESULTS = _set("churn target default attrition fraud outcome survived")
 """Words that make a flag a result whatever the other words: "default payment next month"."""
+
+_EVENTS = _set("cens censor censors censored dead died death arrest relapse failed")
+_ALSO_EVENTS = _set("status event")
+_FOLLOW_UP = _set("time futime survtime survt stime survival")
+_ALSO_FOLLOW_UP = _set("t duration durat days week weeks")
+"""Names of two columns that are the result of a study together: what happened, and when. One of
+them is unmistakable.
+"""
 
 _BESIDE_RESULT = _set(
     "is has was did the flag ind indicator status label value yes binary customer loan credit",
@@ -109,6 +124,7 @@ _CODES_ANYWHERE = _set(
     "zipcode postalcode postcode areacode",
 )
 """Words of codes that need not be the last one, also in the plural."""
+_JOINED_CODE = re.compile(r".+(?:fips|zip|code)")
 
 _THINGS = (
     "user|cust|customer|order|member|passenger|player|patient|unit|product|prod|item|store|shop|"
@@ -149,7 +165,8 @@ def meaning_of(present: pl.Series, others: set[str], *, is_whole: bool) -> str |
         return "calendar part"
     if is_result(present, words_of(present.name), others):
         return "result"
-    return None
+    is_class = words[-1:] == ["class"] and present.dtype.is_numeric()
+    return "kind" if is_class and present.n_unique() > tuning.FEW_VALUES else None
 
 
 def is_date(present: pl.Series, words: list[str], *, is_whole: bool) -> bool:
@@ -183,7 +200,11 @@ def is_calendar_part(
         texts = {text.strip().casefold().rstrip(".") for text in present.unique().to_list()}
         if len(texts) > 1 and any(texts <= known for known in _CALENDAR_TEXTS):
             return True
-    if _YEAR_FLAG.fullmatch(present.name) and present.n_unique() == 2:
+    is_flag = present.n_unique() == 2
+    names = [known for known in _CALENDAR_TEXTS if present.name.lower() in known]
+    if is_flag and any(len(known & others) >= _FEWEST_FLAGS for known in names):
+        return True
+    if is_flag and _YEAR_FLAG.fullmatch(present.name):
         return True
     part = _calendar_word(words)
     if part is None or (part in _AMBIGUOUS and not _AMBIGUOUS_BESIDE.intersection(others)):
@@ -200,7 +221,9 @@ def _fits_part(numbers: pl.Series, words: list[str], part: str) -> bool:
     if _are_between(numbers, 0, 1):
         return False  # a flag, like the same column of booleans
     if part not in _YEAR:
-        return _are_between(numbers, *_PARTS[part])
+        # Weeks of a purchase may be counted from any first one.
+        is_of = {"of", f"{part}of"} & {*words} and len(words) > 1
+        return _are_between(numbers, *((0, np.inf) if is_of else _PARTS[part]))
     if _OF_A_THING.intersection(words):
         return False
     return _are_between(numbers, *tuning.YEARS) or (
@@ -215,25 +238,36 @@ def _calendar_word(words: list[str]) -> str | None:
         return None
     if words[-1] in names:
         return words[-1]
-    if words[0] in names and _AFTER_PART.issuperset(words[1:]):
-        return words[0]
+    first = words[0] if words[0] in names else words[0].removesuffix("of")
+    is_of = first != words[0] or words[1:2] == ["of"]
+    if first in names and (is_of or _AFTER_PART.issuperset(words[1:])):
+        return first
     return next((word for word in words if word in _YEAR), None)
 
 
 def is_result(present: pl.Series, words: list[str], others: set[str]) -> bool:
     """Whether the name of a column is that of a result, such as churn, target or class.
 
-    A column y beside x is a coordinate.
+    A column y beside x is a coordinate, and a class beside another result is a property.
     """
+    name, n_values = present.name.lower(), present.n_unique()
+    events, times = _EVENTS & others, _FOLLOW_UP & others
+    if name in _FOLLOW_UP and present.dtype.is_numeric() and (events or _ALSO_EVENTS & others):
+        return True
+    if name in _ALSO_FOLLOW_UP and present.dtype.is_numeric() and events:
+        return True
+    if name in _EVENTS | _ALSO_EVENTS and n_values <= 3 and times:
+        return True
     rest = [word for word in words if word not in _BESIDE_RESULT]
     rest = rest or [word for word in words if word == "label"]
     if rest == ["y"]:
         return "x" not in others
-    if not rest:
+    if not rest or (rest == ["class"] and others & (_FEW_RESULTS | _CERTAIN_RESULTS)):
+        return False
+    if rest == ["class"] and present.dtype.is_numeric() and n_values > tuning.FEW_VALUES:
         return False
     if _RESULTS.issuperset(rest):
         return True
-    n_values = present.n_unique()
     if n_values <= tuning.FEW_VALUES and (_RESULTS | _FEW_RESULTS).issuperset(rest):
         return True
     is_certain = _CERTAIN_RESULTS.intersection((rest[0], rest[-1]))
@@ -248,7 +282,7 @@ def is_named_code(name: str) -> bool:
 
 def has_code_word(name: str) -> bool:
     """Whether a name has a word such as ZIP, phone or code, also in the plural."""
-    return any(w in _CODES_ANYWHERE or w[:-1] in _CODES_ANYWHERE for w in words_of(name))
+    return any({w, w[:-1]} & _CODES_ANYWHERE or _JOINED_CODE.fullmatch(w) for w in words_of(name))
 
 
 def is_named_identifier(name: str) -> bool:

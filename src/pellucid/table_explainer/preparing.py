@@ -287,6 +287,7 @@ def _clustered_columns(given: pl.DataFrame, roles: ColumnRoles) -> pl.DataFrame:
     if len(found) < len(roles.used):
         for name, reason in found.items():
             roles.describe(name, reason)
+            roles.copies.append(name)
     return pl.DataFrame([c for c in (*numbers, *categories) if c.name in roles.used])
 
 
@@ -439,8 +440,12 @@ def _without_gaps(
             table, fill = _filled(table, few, roles)
         gaps = {name: n for name, n in gaps.items() if name not in few}
         table, gaps = _without_sparse_columns(table, roles, gaps)
-        is_much = _incomplete(table, gaps).sum() > tuning.MANY_ROWS_LOST * table.height
-        missing = "median" if is_much else "drop"
+        n_lost = int(_incomplete(table, gaps).sum())
+        is_much = n_lost > tuning.MANY_ROWS_LOST * table.height
+        # Medians in many rows of the only numbers would be a cluster of their own.
+        are_all = min(gaps.values(), default=0) > most and len(gaps) == len(roles.numbers)
+        is_kept = are_all and 2 * n_lost <= table.height
+        missing = "median" if is_much and not is_kept else "drop"
     if gaps and missing == "median":
         table, more = _filled(table, gaps, roles)
         fill |= more
@@ -478,7 +483,7 @@ def _without_sparse_columns(
     if _incomplete(table, gaps).sum() <= tuning.MANY_ROWS_LOST * table.height:
         return table, gaps
     sparse = [name for name, n in gaps.items() if n > tuning.MANY_GAPS * table.height]
-    if not sparse or len(sparse) == len(roles.used):
+    if not sparse or len(sparse) == len(roles.numbers):
         return table, gaps
     for name in sparse:
         roles.ignore(name, "gaps")
@@ -492,4 +497,6 @@ def _incomplete(table: pl.DataFrame, gaps: dict[str, int]) -> pl.Series:
 
 
 def _counted(gaps: dict[str, int]) -> list[Message]:
-    return [Message("columnCount", column=name, n=n) for name, n in gaps.items()]
+    most = tuning.MOST_LISTED
+    shown = [Message("columnCount", column=name, n=gaps[name]) for name in list(gaps)[:most]]
+    return [*shown, *([Message("andMore", n=len(gaps) - most)] if len(gaps) > most else [])]

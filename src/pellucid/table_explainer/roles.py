@@ -48,8 +48,8 @@ class ColumnRoles:
     """The roles of the columns.
 
     `numbers` and `categories` are clustered; `profile` is described in the result, and `described`
-    says why if nobody asked for it. `ignored` has reasons, too. `forced` are the categories that
-    were asked for, `requested` all columns that were.
+    says why if nobody asked for it; `copies` are those that repeat others. `ignored` has reasons,
+    too. `forced` are the categories that were asked for, `requested` all columns that were.
     """
 
     numbers: list[str] = field(default_factory=list)
@@ -58,6 +58,7 @@ class ColumnRoles:
     formats: dict[str, ColumnFormat] = field(default_factory=dict)
     ignored: dict[str, str] = field(default_factory=dict)
     described: dict[str, Message] = field(default_factory=dict)
+    copies: list[str] = field(default_factory=list)
     forced: list[str] = field(default_factory=list)
     requested: list[str] = field(default_factory=list)
 

@@ -200,6 +200,18 @@ def test_shares_name_the_rows_that_they_count(noisy_file):
     assert '"rowsRead":230,"rowsUsed":150,"dropped":[{"reason":"noise","rows":80}]' in page
 
 
+@pytest.mark.parametrize("command", ["regions", "rules"])
+def test_suggested_names_reach_all_files(noisy_file, command):
+    paths = {name: noisy_file.with_name(f"out.{name}") for name in ("sql", "json", "csv")}
+    result = run(
+        command, noisy_file, "--labels", "segment", "--names", "suggested", "--sql", paths["sql"],
+        "--model", paths["json"], "--output", paths["csv"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    for path in paths.values():
+        assert "high income" in path.read_text(encoding="utf-8")
+
+
 def test_suggested_names_belong_to_their_clusters(noisy_file):
     result = run("regions", noisy_file, "--labels", "segment", "--names", "suggested", "--json")
     assert result.exit_code == 0, result.stderr

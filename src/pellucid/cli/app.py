@@ -6,21 +6,17 @@ Each command checks its options first and imports what it needs after that.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Callable
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from pellucid.cli import checks
 from pellucid.cli import options as opt
-from pellucid.cli.checks import OutputFiles, check_reading, reading_options
+from pellucid.cli.checks import OutputFiles, TableRequest, check_reading, reading_options
 from pellucid.cli.errors import INTERRUPTED, Command, Commands, errors_in_one_line
-
-if TYPE_CHECKING:
-    from pellucid.table_explainer.arguments import ExplainOptions
 
 app: typer.Typer = typer.Typer(
     cls=Commands,
@@ -83,14 +79,6 @@ def _before_any_command(
     context.obj = debug
 
 
-def _explain_options(given: Mapping[str, Any]) -> ExplainOptions:
-    """The options of a command that are parameters of `explain`."""
-    from pellucid.table_explainer.arguments import ExplainOptions
-
-    known = {field.name for field in fields(ExplainOptions)}
-    return ExplainOptions(**{name: value for name, value in given.items() if name in known})
-
-
 @command(
     "explain",
     opt.TABLE,
@@ -113,13 +101,10 @@ def _explain_options(given: Mapping[str, Any]) -> ExplainOptions:
 )
 def explain_command(file: Path, memory: str | None, stability: int | None, **given: Any) -> None:
     """Cluster the rows of a table with k-means and explain each cluster by a rule."""
-    options, files = _explain_options(given), OutputFiles.of(given)
-    options.check()
-    check_reading(given)
-    files.check(file)
+    request = TableRequest.of(file, given, has_tree=True)
     from pellucid.cli.explain import explain
 
-    explain(file, options, files, reading_options(given), memory, stability)
+    explain(request, memory, stability)
 
 
 @command(
@@ -158,11 +143,10 @@ def predict_command(model: Path, file: Path, **given: Any) -> None:
 )
 def compare_command(file: Path, kinds: bool, **given: Any) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
-    _check_table(file, given)
+    request = TableRequest.of(file, given)
     from pellucid.cli.compare import compare, compare_kinds
 
-    run = compare_kinds if kinds else compare
-    run(file, _explain_options(given), OutputFiles.of(given), reading_options(given))
+    (compare_kinds if kinds else compare)(request)
 
 
 @command(
@@ -179,10 +163,10 @@ def compare_command(file: Path, kinds: bool, **given: Any) -> None:
 )
 def path_command(file: Path, **given: Any) -> None:
     """Show the trade-off between cost and length: from the shortest rules to the lowest cost."""
-    _check_table(file, given)
+    request = TableRequest.of(file, given)
     from pellucid.cli.compare import path
 
-    path(file, _explain_options(given), OutputFiles.of(given), reading_options(given))
+    path(request)
 
 
 @command(
@@ -229,13 +213,11 @@ def xclusters_command(file: Path, **given: Any) -> None:
 )
 def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> None:
     """Describe clusters by regions in one or two columns."""
-    files = OutputFiles.of(given)
-    files.check_shape(shape)
-    _check_table(file, given)
+    OutputFiles.of(given).check_shape(shape)
+    request = TableRequest.of(file, given)
     from pellucid.cli.regions import regions
 
-    options = _explain_options(given)
-    regions(file, options, files, reading_options(given), max_error=max_error, shape=shape)
+    regions(request, max_error=max_error, shape=shape)
 
 
 @command(
@@ -255,12 +237,10 @@ def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> N
 )
 def rules_command(file: Path, **given: Any) -> None:
     """Describe clusters by short rules; rows that no rule explains are left over."""
-    _check_table(file, given)
+    request = TableRequest.of(file, given)
     from pellucid.cli.regions import rules
 
-    settings = {name: given[name] for name in opt.RULES}
-    files, reading = OutputFiles.of(given), reading_options(given)
-    rules(file, _explain_options(given), files, reading, settings)
+    rules(request, {name: given[name] for name in opt.RULES})
 
 
 @command("demo", opt.DEMO_FOLDER, opt.DEBUG)
@@ -286,13 +266,6 @@ def info_command() -> None:
     from pellucid.cli.installation import info
 
     info()
-
-
-def _check_table(file: Path, given: Mapping[str, Any]) -> None:
-    """Fail if the options of the clusters, of the table and of the files do not fit together."""
-    _explain_options(given).check_number()
-    check_reading(given)
-    OutputFiles.of(given).check(file)
 
 
 def main() -> None:

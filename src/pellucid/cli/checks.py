@@ -21,7 +21,8 @@ from pellucid.tables.suffixes import written_format
 
 if TYPE_CHECKING:
     from pellucid._utils.estimators import SQLDialect
-    from pellucid.tables.reading import ReadingOptions
+    from pellucid.table_explainer.arguments import ExplainOptions
+    from pellucid.tables.reading import ReadingOptions, TableSource
 
 PICTURES = (".png", ".svg", ".pdf")
 GRAPHS = (".dot", ".gv")
@@ -92,6 +93,10 @@ class OutputFiles:
         if self.names not in (None, "suggested"):
             check_files_exist(Path(self.names))
 
+    def title_of(self, source: TableSource) -> str:
+        """Title of a report: as given, or the name of the table."""
+        return self.title or Path(source.name).name
+
     def check_shape(self, shape: str) -> None:
         """Fail if regions of this shape cannot be written to the files."""
         for name in ("output", "sql", "model") if shape == "nonparametric" else ():
@@ -101,6 +106,29 @@ class OutputFiles:
                     "the training rows",
                     hint="use --shape box, polyhedron or ellipse",
                 )
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """A table to explain: the file, how to read and cluster it, and the files to write."""
+
+    file: Path
+    options: ExplainOptions
+    files: OutputFiles
+    reading: ReadingOptions
+
+    @classmethod
+    def of(cls, file: Path, given: Mapping[str, Any], *, has_tree: bool = False) -> TableRequest:
+        """Check the options of a command; those of a tree, too, if it grows one tree."""
+        from pellucid.table_explainer.arguments import ExplainOptions
+
+        known = {field.name for field in fields(ExplainOptions)}
+        options = ExplainOptions(**{name: value for name, value in given.items() if name in known})
+        options.check() if has_tree else options.check_number()
+        check_reading(given)
+        files = OutputFiles.of(given)
+        files.check(file)
+        return cls(file, options, files, reading_options(given))
 
 
 def check_files_exist(*files: Path) -> None:

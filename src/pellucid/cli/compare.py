@@ -12,11 +12,10 @@ import numpy as np
 from pellucid import metrics
 from pellucid._utils.notices import notice
 from pellucid._utils.texts import count
-from pellucid.cli.checks import OutputFiles
-from pellucid.cli.output import cost_change, open_console, plain_table, show_line, working
+from pellucid.cli.checks import TableRequest
+from pellucid.cli.output import cost_change, show_line, show_table, working
 from pellucid.cli.writing import draw, write_and_show
 from pellucid.methods import BY_WORD
-from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import (
     Clustering,
     cluster_rows,
@@ -24,26 +23,30 @@ from pellucid.table_explainer.clustering import (
     make_estimator,
 )
 from pellucid.table_explainer.preparing import PreparedTable, prepare_table
-from pellucid.tables.reading import ReadingOptions, read_source
+from pellucid.tables.reading import read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 
-def read_clusters(file: Path, options: ExplainOptions, reading: ReadingOptions) -> Clustering:
+def read_clusters(request: TableRequest) -> Clustering:
     """Read, prepare and cluster a table."""
-    with working(f"reading {file}"):
-        source = read_source(file, reading)
-    prepared = prepare_table(source, options)
+    with working(f"reading {request.file}"):
+        source = read_source(request.file, request.reading)
+    prepared = prepare_table(source, request.options)
     with working("clusters"):
-        found = cluster_rows(prepared, options)
+        found = cluster_rows(prepared, request.options)
     found.report()
     return found
 
 
-def compare(
-    file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions
-) -> None:
+def columns_of(clustering: Clustering) -> np.ndarray:
+    """The columns in the units of the table, with categories as indicators."""
+    features = clustering.prepared.features
+    return np.column_stack([np.asarray(column, dtype=float) for column in features])
+
+
+def compare(request: TableRequest) -> None:
     """Explain the same clusters by every method and compare cost, size and time."""
-    clustering = read_clusters(file, options, reading)
+    clustering, options = read_clusters(request), request.options
     methods = dict(BY_WORD)
     if options.objective == "kmedians":
         for word, method in BY_WORD.items():
@@ -68,32 +71,30 @@ def compare(
         models = {name: found[name][0] for name in order}
         draw(path, lambda: plot_comparison(models, reference=clustering.name))
 
-    steps = [("the plot of the comparison", files.plot, plot)]
-    write_and_show(files, steps, None, data, lambda: _show(order, found))
+    steps = [("the plot of the comparison", request.files.plot, plot)]
+    write_and_show(request.files, steps, None, data, lambda: _show(order, found))
 
 
-def compare_kinds(
-    file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions
-) -> None:
+def compare_kinds(request: TableRequest) -> None:
     """Explain the same clusters by a tree, regions and rules; compare coverage and precision."""
     from pellucid.resampling.comparison import compare_explanations
 
-    clustering = read_clusters(file, options, reading)
-    labels, features = clustering.labels, clustering.prepared.features
+    clustering, files = read_clusters(request), request.files
+    labels = clustering.labels
     if clustering.noise != "background" and labels.dtype.kind == "i":
         labels = labels - labels.min()  # -1 is a cluster, too
     with working("explanations"):
-        X = np.column_stack([np.asarray(column, dtype=float) for column in features])
-        found = compare_explanations(X, labels, random_state=options.seed)
+        seed = request.options.seed
+        found = compare_explanations(columns_of(clustering), labels, random_state=seed)
 
     steps = [("the plot of the comparison", files.plot, lambda path: draw(path, found.plot))]
     rows, text = [asdict(each) for each in found], str(found)
     write_and_show(files, steps, None, lambda: rows, lambda: show_line(text))
 
 
-def path(file: Path, options: ExplainOptions, files: OutputFiles, reading: ReadingOptions) -> None:
+def path(request: TableRequest) -> None:
     """Print trees that differ in cost, agreement and size, and the options that give them."""
-    clustering = read_clusters(file, options, reading)
+    clustering, options = read_clusters(request), request.options
     reference, labels = clustering.as_parameters()
     model = make_estimator(reference, replace(options, method="exshallow"))
     with working("trees"):
@@ -117,8 +118,8 @@ def path(file: Path, options: ExplainOptions, files: OutputFiles, reading: Readi
 
         draw(path, lambda: plot_trade_off(points, reference=against))
 
-    steps = [("the plot of the trade-off", files.plot, plot)]
-    write_and_show(files, steps, None, lambda: rows, lambda: _show_path(points, against))
+    steps = [("the plot of the trade-off", request.files.plot, plot)]
+    write_and_show(request.files, steps, None, lambda: rows, lambda: _show_path(points, against))
 
 
 def _with_category_names(point: TradeOffPoint, prepared: PreparedTable) -> TradeOffPoint:
@@ -134,26 +135,14 @@ def _show(order: list[str], found: dict) -> None:
         f"{len(order)} methods on {count(len(fitted.prepared.rows), 'row')}, lowest cost first",
         style="bold",
     )
-    table = plain_table(
-        "method",
-        "cost compared with " + fitted.clustering.name,
-        "conditions",
-        "depth",
-        "leaves",
-        "time",
-    )
+    cost = f"cost compared with {fitted.clustering.name}"
+    rows = []
     for name in order:
         fitted, seconds = found[name]
-        measures = fitted.measures()
-        table.add_row(
-            name,
-            cost_change(measures["cost_ratio"]),
-            f"{measures['conditions']:.2f}",
-            str(measures["max_depth"]),
-            str(measures["n_leaves"]),
-            f"{seconds:.2f} s",
-        )
-    open_console().print(table)
+        m = fitted.measures()
+        sizes = f"{m['conditions']:.2f}", str(m["max_depth"]), str(m["n_leaves"])
+        rows.append((name, cost_change(m["cost_ratio"]), *sizes, f"{seconds:.2f} s"))
+    show_table(("method", cost, "conditions", "depth", "leaves", "time"), rows)
     show_line("conditions: mean number per row; depth: maximum depth of the tree")
 
 
@@ -162,23 +151,14 @@ def _show_path(points: TradeOff, against: str) -> None:
         f"{count(len(points), 'tree')}, from the shortest rules to the lowest cost",
         style="bold",
     )
-    table = plain_table(
-        "conditions",
-        f"cost compared with {against}",
-        "agreement",
-        "leaves",
-        "options of pellucid explain",
-    )
-    shown = _distinct(points)
-    for point in shown:
-        table.add_row(
-            f"{point.waes:.2f}",
-            cost_change(point.npc),
-            f"{point.agreement:.1%}",
-            str(point.n_leaves),
-            _options(point),
-        )
-    open_console().print(table)
+    heads = ("conditions", f"cost compared with {against}", "agreement", "leaves")
+    # Of trees with the same rounded measures, the first.
+    shown: dict[tuple[str, ...], tuple[str, str]] = {}
+    for p in points:
+        measures = f"{p.waes:.2f}", cost_change(p.npc), f"{p.agreement:.1%}"
+        shown.setdefault(measures, (str(p.n_leaves), _options(p)))
+    rows = [(*measures, *others) for measures, others in shown.items()]
+    show_table((*heads, "options of pellucid explain"), rows)
     if len(points) > 1:
         first, last = points[0], min(points, key=lambda point: point.npc)
         show_line(
@@ -196,15 +176,3 @@ def _options(point: TradeOffPoint) -> str:
     if point.faithfulness is not None:
         return f"--faithfulness {point.faithfulness:g}"
     return f"--method exshallow --depth-penalty {point.penalty:.4g}"
-
-
-def _distinct(points: TradeOff) -> list[TradeOffPoint]:
-    """Points without those whose rounded measures equal those of the previous one."""
-    shown: list[TradeOffPoint] = []
-    last = None
-    for point in points:
-        printed = f"{point.waes:.2f}", cost_change(point.npc), f"{point.agreement:.1%}"
-        if printed != last:
-            shown.append(point)
-        last = printed
-    return shown

@@ -10,21 +10,22 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from rich.filesize import decimal
 from rich.table import Table
 
 import pellucid
 from pellucid._utils.memory import available_memory
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message, count, percent
-from pellucid.cli.checks import DEMO_PICTURE, DEMO_REPORT, OutputFiles
+from pellucid.cli.checks import DEMO_PICTURE, DEMO_REPORT, OutputFiles, TableRequest
 from pellucid.cli.output import (
     cost_change,
     notices,
     open_console,
-    plain_table,
     show_line,
     show_measures,
     show_rules,
+    show_table,
     show_warning,
     shown_notices,
     working,
@@ -43,31 +44,25 @@ from pellucid.cli.writing import (
 )
 from pellucid.explanation.explanation import Explanation
 from pellucid.scale.scan import read_memory
-from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
+from pellucid.table_explainer.arguments import needs_memory
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import assign_rows, report_assignment
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.reading.large_files import memory_needed, open_large
 
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
-
 N_CLUSTERS = 3
 
 
 def explain(
-    file: Path,
-    options: ExplainOptions,
-    files: OutputFiles,
-    reading: ReadingOptions,
-    memory: str | None,
-    n_bootstraps: int | None = None,
+    request: TableRequest, memory: str | None = None, n_bootstraps: int | None = None
 ) -> None:
-    """Explain the clusters of the rows of `file` and write the requested files.
+    """Explain the clusters of the rows of a table and write the requested files.
 
     A file that needs more than `memory`, by default half of what is available, is read in batches.
     With `n_bootstraps`, the stability of the tree is measured.
     """
+    file, options, files = request.file, request.options, request.files
     if (limit := _limit_of(file, memory)) is not None:
         if files.output is not None:
             raise UsageError(
@@ -76,10 +71,15 @@ def explain(
             )
         if n_bootstraps is not None:
             raise needs_memory("stability")
-        found = _explain_in_batches(file, limit, options, reading)
+        from pellucid.table_explainer.streaming import explain_large
+
+        with working(f"reading {file}"):
+            table = open_large(file, request.reading)
+        with working("explaining"):
+            found = explain_large(table, limit, options)
     else:
         with working(f"reading {file}"):
-            source = read_source(file, reading)
+            source = read_source(file, request.reading)
         if files.output is not None:
             check_new_columns(source, files, CLUSTER, RULE, NOTE)
         with working("explaining"):
@@ -107,28 +107,9 @@ def _limit_of(file: Path, memory: str | None) -> int | None:
     limit = read_memory(memory) if memory is not None else (available_memory() or 0) // 2
     if needed is None or not limit or needed <= limit:
         return None
-    sizes = {"needed": _written(needed), "limit": _written(limit)}
+    sizes = {"needed": decimal(needed), "limit": decimal(limit)}
     notice(Message("inBatches", file=str(file), **sizes, option=option("memory")))
     return limit
-
-
-def _explain_in_batches(
-    file: Path, limit: int, options: ExplainOptions, reading: ReadingOptions
-) -> TableExplanation:
-    """Explain the clusters of a file in passes over its rows."""
-    from pellucid.table_explainer.streaming import explain_large
-
-    with working(f"reading {file}"):
-        table = open_large(file, reading)
-    with working("explaining"):
-        return explain_large(table, limit, options)
-
-
-def _written(n_bytes: int) -> str:
-    size, unit = float(n_bytes), 0
-    while size >= 1000 and unit < len(_UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.3g} {_UNITS[unit]}"
 
 
 def _steps(found: TableExplanation, files: OutputFiles) -> list[FileStep]:
@@ -139,19 +120,11 @@ def _steps(found: TableExplanation, files: OutputFiles) -> list[FileStep]:
         report_assignment(found.explanation, assignment)
         write_rows(with_rules(source, found.explanation, assignment), source, files)
 
-    def report(path: Path) -> None:
-        found.report(
-            path,
-            title=files.title,
-            rows=files.rows,
-            no_rows=files.no_rows,
-            language=files.language,
-        )
-
+    page = {name: getattr(files, name) for name in ("title", "rows", "no_rows", "language")}
     return [
         ("the rows with their cluster", files.output, write_labelled),
         ("the plot of the tree", files.tree, lambda path: draw_tree(path, found.explanation)),
-        ("the report", files.report, report),
+        ("the report", files.report, lambda path: found.report(path, **page)),
     ]
 
 
@@ -192,21 +165,14 @@ def _show(found: TableExplanation) -> None:
 def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
     if not scores:
         return
-    table = plain_table(
-        "clusters", "score", "silhouette", "stability", "smallest", "agreement", "cost"
-    )
-    for score in scores:
-        mark = " (chosen)" if score.k == chosen else ""
-        table.add_row(
-            f"{score.k}{mark}",
-            f"{score.score:.3f}",
-            f"{score.silhouette:.3f}",
-            f"{score.stability:.2f}",
-            percent(score.smallest),
-            percent(score.agreement),
-            cost_change(score.cost),
-        )
-    open_console().print(table)
+    heads = ("clusters", "score", "silhouette", "stability", "smallest", "agreement", "cost")
+    rows = []
+    for s in scores:
+        k = f"{s.k} (chosen)" if s.k == chosen else str(s.k)
+        decides = f"{s.score:.3f}", f"{s.silhouette:.3f}", f"{s.stability:.2f}"
+        shares = percent(s.smallest), percent(s.agreement), cost_change(s.cost)
+        rows.append((k, *decides, *shares))
+    show_table(heads, rows)
     show_line(
         "score: decides about the number; silhouette: separation, 1 is perfect; stability: "
         "agreement with clusterings of parts of the rows, 1 is perfect; smallest: cluster; "

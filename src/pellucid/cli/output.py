@@ -109,13 +109,14 @@ def show_warning(text: str) -> None:
     _show_labelled("warning", text, "bold yellow")
 
 
-def plain_table(first: str, *others: str) -> Table:
-    """A table with a head line; all columns but the first are aligned right."""
+def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table with a head line; all columns but the first are aligned right."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    for position, head in enumerate(heads):
+        table.add_column(head, justify="right" if position else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    open_console().print(table)
 
 
 def show_error(message: str, hint: str | None = None) -> None:

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from pellucid._utils.estimators import Noise
-from pellucid._utils.files import replacing
 from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message, count, percent
-from pellucid.cli.checks import OutputFiles
-from pellucid.cli.compare import read_clusters
+from pellucid.cli.checks import OutputFiles, TableRequest
+from pellucid.cli.compare import columns_of, read_clusters
 from pellucid.cli.output import show_line, show_measures, shown_notices, working
 from pellucid.cli.writing import (
     CLUSTER,
     RULE,
     FileStep,
     check_new_columns,
+    chosen_names,
     draw,
-    read_names,
     write_and_show,
     write_rows,
 )
 from pellucid.explanation.region_list import NOWHERE, RegionList
 from pellucid.explanation.rules import label_text
+from pellucid.plotting import plot_levels
 from pellucid.regions.answer_regions import region_text
-from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.descriptions import suggest_names
+from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.encoding import Indicator
-from pellucid.tables.reading import ReadingOptions, TableSource
+from pellucid.tables.reading import TableSource
 
 REGION = "region"
 
@@ -49,64 +48,50 @@ HELD_OUT = 5
 """One row in this number is left out of a second fit, which shows the error on new rows."""
 
 
-def regions(
-    file: Path,
-    options: ExplainOptions,
-    files: OutputFiles,
-    reading: ReadingOptions,
-    *,
-    max_error: float,
-    shape: str,
-) -> None:
+def regions(request: TableRequest, *, max_error: float, shape: str) -> None:
     """Find and print regions of a shape in one or two columns that contain rows of one cluster.
 
-    `max_error` is the maximum share of rows of other clusters in a region. The plot has a panel per
-    level.
+    `max_error` is the maximum share of rows of other clusters in a region.
     """
-    clustering = read_clusters(file, options, reading)
+    clustering, files = read_clusters(request), request.files
     prepared = clustering.prepared
     if files.output is not None:
         check_new_columns(prepared.source, files, CLUSTER, REGION)
     # Boxes do not depend on the scale, so the units of the table are used.
     columns = zip(map(str, prepared.encoding.names), prepared.features)
     table = pl.DataFrame({name: column.astype(float) for name, column in columns})
-    settings = {"max_error": max_error, "shape": shape, "seed": options.seed}
+    settings = {"max_error": max_error, "shape": shape, "seed": request.options.seed}
     found = _find(table, clustering, clustering.labels, **settings)
     held_out = _held_out_error(table, clustering, found, **settings)
-    suggested = _suggested_names(found, clustering)
     clusters = [cluster.cluster for cluster in found]
-    named = {} if files.names is None else _names(clusters, suggested, files.names)
-    _warn_about_errors(found, max_error)
+    suggested = suggest_names(prepared, clustering.labels, clusters)
+    named = chosen_names(files, clusters, suggested)
+    warned = _warn_about_errors(found, max_error)
     is_exported = any((files.output, files.sql, files.model, files.report))
-    exported = None
-    if is_exported and shape != "nonparametric":
-        exported = RegionList.of(
-            found,
-            columns=prepared.encoding.input_names,
-            fill=prepared.fill,
-            reading=prepared.source.options.to_dict(),
-        )
+    exported = _exported(found, prepared) if is_exported and shape != "nonparametric" else None
     report = {
-        "title": files.title or Path(prepared.source.name).name,
+        "title": files.title_of(prepared.source),
         "cluster_names": named,
         "suggested_names": suggested,
         "reference": clustering.name,
         "language": files.language,
         "decisions": shown_notices(),
-        "warnings": _report_warnings(found, max_error),
+        "warnings": warned,
         "exported": exported,
     }
-
-    def write_report(path: Path) -> None:
-        with replacing(path) as unfinished:
-            found.report(unfinished, table, **report)
-
-    shown = found.rename_clusters(named)
+    shown, model = found.rename_clusters(named), found.model
     renamed = None if exported is None else exported.rename_clusters(named)
-    steps = [
-        *_steps(found, renamed, table, clustering, files),
-        ("the report", files.report, write_report),
+    steps: list[FileStep] = [
+        _labelled_rows(prepared.source, files, with_regions, renamed),
+        ("the report", files.report, lambda path: found.report(path, table, **report)),
     ]
+    if model.n_levels_:
+
+        def draw_levels(path: Path) -> None:
+            levels = {"n_levels": model.n_levels_}
+            draw(path, lambda: plot_levels(model, table, clustering.labels, **levels)[0])
+
+        steps.insert(1, ("the plot of the levels", files.plot, draw_levels))
     write_and_show(
         files,
         steps,
@@ -114,6 +99,27 @@ def regions(
         lambda: [_cluster_data(cluster) for cluster in shown],
         lambda: _show_regions(shown, named, held_out),
     )
+
+
+def _exported(found: Any, prepared: PreparedTable) -> RegionList:
+    """Regions or rules in the columns of the table."""
+    return RegionList.of(
+        found,
+        columns=prepared.encoding.input_names,
+        fill=prepared.fill,
+        reading=prepared.source.options.to_dict(),
+    )
+
+
+def _labelled_rows(
+    source: TableSource, files: OutputFiles, label: Callable[..., pl.DataFrame], exported: Any
+) -> FileStep:
+    """The file of the rows, to which `label` adds the cluster and its region or rule."""
+
+    def write(path: Path) -> None:
+        write_rows(label(source, exported), source, files)
+
+    return "the rows with their cluster", files.output, write
 
 
 def _find(table: pl.DataFrame, clustering: Clustering, labels: np.ndarray, **settings: Any) -> Any:
@@ -126,7 +132,7 @@ def _find(table: pl.DataFrame, clustering: Clustering, labels: np.ndarray, **set
         return explain_clusters(
             table,
             labels,
-            noise="background" if clustering.noise == "background" else "cluster",
+            noise=_noise_word(clustering),
             max_error=settings["max_error"],
             regions=settings["shape"],
             random_state=settings["seed"],
@@ -161,46 +167,6 @@ def _held_out_error(
     return (float(wrong.mean()), len(wrong)) if len(wrong) else None
 
 
-def _suggested_names(found: Any, clustering: Clustering) -> list[str]:
-    """A suggested name of each cluster, in the order of the result."""
-    labels = np.unique(clustering.labels).tolist()
-    names = dict(zip(labels, suggest_names(clustering.prepared, clustering.labels, labels)))
-    return [names[cluster.cluster] for cluster in found]
-
-
-def _names(clusters: list[Any], suggested: Sequence[str], source: str) -> dict[Any, str]:
-    """The names of ``--names``, which is a file or "suggested", by cluster."""
-    return dict(zip(clusters, suggested)) if source == "suggested" else read_names(source, clusters)
-
-
-def _steps(
-    found: Any,
-    exported: RegionList | None,
-    table: pl.DataFrame,
-    clustering: Clustering,
-    files: OutputFiles,
-) -> list[FileStep]:
-    """The rows with their regions, and the plot of the levels."""
-    from pellucid.plotting.regions import plot_levels
-
-    source, model = clustering.prepared.source, found.model
-    steps: list[FileStep] = [
-        (
-            "the rows with their cluster",
-            files.output,
-            lambda path: write_rows(with_regions(source, exported), source, files),
-        )
-    ]
-    if model.n_levels_:
-
-        def draw_levels(path: Path) -> None:
-            shown = {"n_levels": model.n_levels_}
-            draw(path, lambda: plot_levels(model, table, clustering.labels, **shown)[0])
-
-        steps.append(("the plot of the levels", files.plot, draw_levels))
-    return steps
-
-
 def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
     """The original table with the cluster and the region of each row.
 
@@ -229,29 +195,20 @@ def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
     )
 
 
-def _impure_regions(found: Any, max_error: float) -> list[tuple[Any, float]]:
-    """Regions with more rows of other clusters than allowed, and the share of such rows."""
-    errors = [(region, 1 - region.purity) for cluster in found for region in cluster.regions]
-    return [(region, error) for region, error in errors if error > max_error + 1e-9]
-
-
-def _warn_about_errors(found: Any, max_error: float) -> None:
-    """Warn of each region with more rows of other clusters than allowed."""
-    for region, error in _impure_regions(found, max_error):
+def _warn_about_errors(found: Any, max_error: float) -> list[Message]:
+    """Warn of each region with more rows of other clusters than allowed; a sentence for reports."""
+    regions = [region for cluster in found for region in cluster.regions]
+    impure = [region for region in regions if 1 - region.purity > max_error + 1e-9]
+    for region in impure:
         warnings.warn(
-            f"region {region.level + 1} ({region_text(region)}) has {percent(error)} rows "
-            f"of other clusters, more than --max-error {max_error:g}",
+            f"region {region.level + 1} ({region_text(region)}) has {percent(1 - region.purity)} "
+            f"rows of other clusters, more than --max-error {max_error:g}",
             stacklevel=2,
         )
-
-
-def _report_warnings(found: Any, max_error: float) -> list[Message]:
-    """The same in one sentence, for a report."""
-    errors = [error for _, error in _impure_regions(found, max_error)]
-    if not errors:
+    if not impure:
         return []
-    shown = option("max_error", f"{max_error:g}")
-    return [Message("impureRegions", n=len(errors), error=max(errors), option=shown)]
+    largest, shown = max(1 - r.purity for r in impure), option("max_error", f"{max_error:g}")
+    return [Message("impureRegions", n=len(impure), error=largest, option=shown)]
 
 
 def _cluster_data(cluster: Any) -> dict:
@@ -306,49 +263,38 @@ def _show_regions(found: Any, named: dict[Any, str], held_out: tuple[float, int]
     show_measures(measures)
 
 
-def rules(
-    file: Path,
-    options: ExplainOptions,
-    files: OutputFiles,
-    reading: ReadingOptions,
-    settings: dict[str, Any],
-) -> None:
+def rules(request: TableRequest, settings: dict[str, Any]) -> None:
     """Find and print rules; `settings` are parameters of :class:`pellucid.RuleSet`."""
-    clustering = read_clusters(file, options, reading)
+    from pellucid.rules.rule_set import RuleSet
+
+    clustering, files = read_clusters(request), request.files
     prepared = clustering.prepared
     if files.output is not None:
         check_new_columns(prepared.source, files, CLUSTER, RULE)
-    found = _find_rules(clustering, settings, options.seed)
+    X = columns_of(clustering)
+    noise = _noise_word(clustering)
+    with working("rules"):
+        found = RuleSet(noise=noise, random_state=request.options.seed, **settings).fit_encoded(
+            X,
+            clustering.labels,
+            names=prepared.encoding.names,
+            formats={name: prepared.roles.formats[name] for name in prepared.roles.numbers},
+        )
     clusters = found.classes_.tolist()
-    names = {}
-    if files.names is not None:
-        suggested = suggest_names(prepared, clustering.labels, clusters)
-        names = _names(clusters, suggested, files.names)
-    found.rules_ = type(found.rules_)(
-        [replace(r, cluster=names.get(r.cluster, r.cluster)) for r in found.rules_]
-    )
-    exported = RegionList.of(
-        found,
-        columns=prepared.encoding.input_names,
-        fill=prepared.fill,
-        reading=prepared.source.options.to_dict(),
-    ).rename_clusters(names)
-    found.uncovered_ = [names.get(cluster, cluster) for cluster in found.uncovered_]
-    title = files.title or Path(prepared.source.name).name
-    steps: list[FileStep] = [
-        (
-            "the rows with their cluster",
-            files.output,
-            lambda path: write_rows(_with_rules(prepared.source, exported), prepared.source, files),
-        ),
-        ("the plot of the rules", files.plot, lambda path: draw(path, found.plot)),
-        (
-            "the report",
-            files.report,
-            lambda path: found.report(path, _matrix(clustering), title=title),
-        ),
+    suggested = suggest_names(prepared, clustering.labels, clusters) if files.names else []
+    names = chosen_names(files, clusters, suggested)
+    renamed = [
+        replace(rule, cluster=names.get(rule.cluster, rule.cluster)) for rule in found.rules_
     ]
-
+    found.rules_ = type(found.rules_)(renamed)
+    exported = _exported(found, prepared).rename_clusters(names)
+    found.uncovered_ = [names.get(cluster, cluster) for cluster in found.uncovered_]
+    title = files.title_of(prepared.source)
+    steps: list[FileStep] = [
+        _labelled_rows(prepared.source, files, _with_rules, exported),
+        ("the plot of the rules", files.plot, lambda path: draw(path, found.plot)),
+        ("the report", files.report, lambda path: found.report(path, X, title=title)),
+    ]
     write_and_show(
         files,
         steps,
@@ -358,26 +304,8 @@ def rules(
     )
 
 
-def _find_rules(clustering: Clustering, settings: dict[str, Any], seed: int) -> Any:
-    """The rules of the clusters, in the units of the table."""
-    from pellucid.rules.rule_set import RuleSet
-
-    prepared = clustering.prepared
-    noise: Noise = "background" if clustering.noise == "background" else "cluster"
-    model = RuleSet(noise=noise, random_state=seed, **settings)
-    with working("rules"):
-        return model.fit_encoded(
-            _matrix(clustering),
-            clustering.labels,
-            names=prepared.encoding.names,
-            formats={name: prepared.roles.formats[name] for name in prepared.roles.numbers},
-        )
-
-
-def _matrix(clustering: Clustering) -> np.ndarray:
-    """The columns in the units of the table, with categories as indicators."""
-    features = clustering.prepared.features
-    return np.column_stack([np.asarray(column, dtype=float) for column in features])
+def _noise_word(clustering: Clustering) -> Literal["background", "cluster"]:
+    return "background" if clustering.noise == "background" else "cluster"
 
 
 def _with_rules(source: TableSource, exported: RegionList) -> pl.DataFrame:

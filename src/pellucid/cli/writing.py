@@ -43,6 +43,12 @@ def write_and_show(
     `exported`, an Explanation or a RegionList.
     """
 
+    def write_sql(path: Path) -> None:
+        write_text(path, exported.to_sql(dialect=files.dialect))
+
+    def write_model(path: Path) -> None:
+        write_text(path, exported.to_json(indent=1))
+
     def show_result() -> None:
         if files.as_json:
             print(json.dumps(data(), indent=2, ensure_ascii=False, default=_plain))
@@ -51,12 +57,8 @@ def write_and_show(
 
     steps = [
         *steps,
-        ("the clusters as SQL", files.sql, lambda path: _write_sql(path, exported, files)),
-        (
-            "the model for pellucid predict",
-            files.model,
-            lambda path: write_text(path, exported.to_json(indent=1)),
-        ),
+        ("the clusters as SQL", files.sql, write_sql),
+        ("the model for pellucid predict", files.model, write_model),
     ]
     # Files are written first, because a closed pipe (such as head) ends the program.
     try:
@@ -76,10 +78,6 @@ def write_and_show(
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
-
-
-def _write_sql(path: Path, exported: Any, files: OutputFiles) -> None:
-    write_text(path, exported.to_sql(dialect=files.dialect))
 
 
 def draw_tree(path: Path, model: Any) -> None:
@@ -168,6 +166,15 @@ def check_new_columns(source: TableSource, files: OutputFiles, *names: str) -> N
                 f"column {name!r} (its type is {dtype}) cannot be written to {output.name}",
                 hint=f"use {output.with_suffix('.parquet').name}, or drop the column",
             )
+
+
+def chosen_names(
+    files: OutputFiles, clusters: Sequence[Any], suggested: Sequence[str]
+) -> dict[Any, str]:
+    """The names of ``--names``, which is a file or "suggested", by cluster."""
+    if files.names == "suggested":
+        return dict(zip(clusters, map(str, suggested)))
+    return {} if files.names is None else read_names(files.names, clusters)
 
 
 def read_names(path: str, clusters: Sequence[Any]) -> dict[Any, str]:

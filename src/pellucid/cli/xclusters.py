@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid._utils.files import replacing
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message, count, percent, say, texts_in
 from pellucid.cli.checks import OutputFiles
@@ -146,9 +145,7 @@ def _steps(
     def report(path: Path) -> None:
         with texts_in(files.language):
             options = {"rows": say("entityNoun"), "language": files.language, "title": title}
-        with replacing(path) as unfinished:
-            shown = found.explained_by
-            model.report(unfinished, shown, series=series, decisions=decisions, **options)
+        model.report(path, found.explained_by, series=series, decisions=decisions, **options)
 
     return [
         ("the entities with their cluster", files.output, write_entities),

@@ -281,7 +281,7 @@ class RegionList(RegionExportMixin):
             return self
         found = copy.copy(self)
         labels = self.classes_.tolist()
-        found.classes_ = np.array([names.get(label, str(label)) for label in labels], dtype=object)
+        found.classes_ = np.array([str(names.get(label, label)) for label in labels], dtype=object)
         return found
 
     def __repr__(self) -> str:

@@ -166,12 +166,11 @@ def _dot(size: float, color: str) -> Any:
 
 
 def _length(model: Any, measure: str) -> float:
-    tree = model.tree_
     if measure == "n_leaves":
-        return tree.n_leaves
+        return model.tree_.n_leaves
     if measure == "wad":
-        return weighted_average_depth(tree)
-    return weighted_average_explanation_size(tree, feature_names=column_names(model))
+        return weighted_average_depth(model.tree_)
+    return weighted_average_explanation_size(model.tree_, feature_names=column_names(model))
 
 
 def _frontier(x: list[float], y: list[float]) -> list[int]:

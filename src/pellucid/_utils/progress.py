@@ -23,9 +23,13 @@ class Progress:
     printed on standard error.
     """
 
+    task: str
+    total: int
+    verbose: int | bool
+
     def __init__(self, task: str, total: int, verbose: int | bool) -> None:
         self.task, self.total, self.verbose = task, total, verbose
-        self.done = 0
+        self.done: int = 0
         if task:
             _newest[:] = [ref(self)]
 
@@ -86,7 +90,7 @@ class Interrupt:
     """
 
     def __init__(self) -> None:
-        self.requested = False
+        self.requested: bool = False
         self._is_installed = False
 
     def __enter__(self) -> Interrupt:

@@ -53,6 +53,8 @@ from pellucid.tables.validation import read_sample_weight, read_X
 if TYPE_CHECKING:
     from typing import Self
 
+    from pellucid.regions.levels import Level
+
 
 SHAPES: dict[str, type[Finder]] = {
     "nonparametric": NeighborFinder,
@@ -69,6 +71,8 @@ class BaseEOP(
 
     A subclass defines the level search by `_learner` and `_settings`.
     """
+
+    classes_: np.ndarray
 
     _parameter_constraints: dict[Any, Any] = {
         "base": [StrOptions(set(BASES)), HasMethods(["fit", "predict"])],
@@ -210,7 +214,7 @@ class BaseEOP(
 
         `weighted` are the indices in `X` of the rows of the problem, those of positive weight.
         """
-        self.levels_ = [
+        self.levels_: list[Level] = [
             replace(level, reached=weighted[level.reached], covered=weighted[level.covered])
             for level in learned.levels
         ]
@@ -235,7 +239,7 @@ class BaseEOP(
         self._class_weight = np.bincount(
             problem.y, problem.weights.values, minlength=problem.n_classes
         )
-        self.abstain_label_ = free_label(self.classes_, "unknown")
+        self.abstain_label_: Any = free_label(self.classes_, "unknown")
         predicted = {self._leftover_answer} if self.leftover == "majority" else set()
         for level in self.levels_:
             predicted.update(np.flatnonzero(level.counts.sum(axis=(0, 2))).tolist())

@@ -214,6 +214,8 @@ class SklearnBase(BaseClassifier):
     example because only one class remains) are skipped.
     """
 
+    failure: str
+
     def __init__(self, problem: RegionProblem, estimator: Any) -> None:
         super().__init__(problem)
         self.estimator = estimator

@@ -144,6 +144,9 @@ class BoxList:
     `purity_limit`, except that of the only box of a class.
     """
 
+    data: ProjectionRanks
+    settings: Settings
+
     def __init__(
         self, data: ProjectionRanks, settings: Settings, should_stop: Callable[[], bool]
     ) -> None:

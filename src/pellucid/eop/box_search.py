@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -42,14 +43,24 @@ class RankBox:
 class ProjectionRanks:
     """Rows of a problem, as dense ranks of their values in each column of some projections."""
 
+    problem: RegionProblem
+    rows: np.ndarray
+    features: np.ndarray
+    subsets: list[np.ndarray]
+    y: np.ndarray
+    units: np.ndarray
+    n_classes: int
+    total: int
+    inside: Callable[..., np.ndarray]
+
     def __init__(self, problem: RegionProblem, rows: np.ndarray, subsets: list[np.ndarray]) -> None:
         self.problem, self.rows = problem, rows
         self.features = np.unique(np.concatenate([subset.ravel() for subset in subsets]))
         self.subsets = [np.searchsorted(self.features, subset) for subset in subsets]
         self.y, self.units = problem.y[rows], problem.units[rows]
         self.n_classes, self.total = problem.n_classes, int(self.units.sum())
-        self.ranks = np.empty((len(self.features), len(rows)), dtype=np.int32)
-        self.sizes = np.empty(len(self.features), dtype=np.int64)
+        self.ranks: np.ndarray = np.empty((len(self.features), len(rows)), dtype=np.int32)
+        self.sizes: np.ndarray = np.empty(len(self.features), dtype=np.int64)
 
         def work(position: int) -> None:
             values = column_values(problem.X, self.features[position], rows)

@@ -27,6 +27,9 @@ class ClassLearner(EOPLearner):
     costs less than η per inequality are removed.
     """
 
+    rows: np.ndarray
+    held: np.ndarray
+
     def grow(self) -> LearningResult:
         """Find all levels, of one region each, without pruning."""
         return super().learn()
@@ -128,6 +131,8 @@ class BoxListLearner(ClassLearner):
 
     If ε is not given by the user, the boxes are optimized together after pruning.
     """
+
+    interrupt: Interrupt
 
     _boxes: list[RankBox]
 

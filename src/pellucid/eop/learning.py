@@ -72,8 +72,9 @@ class Learner:
     def __post_init__(self) -> None:
         self._all_rows, self._all_held = self.rows, self.held
         n = len(self.problem.y)
-        self.learned = LearningResult(np.full(n, -1), np.full(n, -1), np.full(n, -1))
-        self.interrupt = Interrupt()
+        none = np.full(n, -1)
+        self.learned: LearningResult = LearningResult(none, none.copy(), none.copy())
+        self.interrupt: Interrupt = Interrupt()
         self._search: ClassBoxSearch | None = None
         self._best_score = np.full(len(self.problem.y), -1.0)
 

@@ -48,7 +48,7 @@ class DistinctRows:
 
         order = np.lexsort(Z.T[::-1])  # several times faster than np.unique by rows
         is_new = np.append(True, (Z[order[1:]] != Z[order[:-1]]).any(axis=1))
-        self.points = Z[order[is_new]]
+        self.points: np.ndarray = Z[order[is_new]]
         self._of_row = np.empty(len(Z), dtype=np.int64)
         self._of_row[order] = np.cumsum(is_new) - 1
         self._weight, self._is_class = weight, is_class
@@ -93,6 +93,9 @@ class KNNClassifier:
 
     Columns are divided by `scale` before distances are computed.
     """
+
+    scale: np.ndarray
+    n_neighbors: int
 
     def __init__(
         self,

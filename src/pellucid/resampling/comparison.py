@@ -68,7 +68,7 @@ class ExplanationComparison:
     """
 
     def __init__(self, explanations: Iterator[ComparedExplanation]) -> None:
-        self.explanations = tuple(explanations)
+        self.explanations: tuple[ComparedExplanation, ...] = tuple(explanations)
 
     def __iter__(self) -> Iterator[ComparedExplanation]:
         return iter(self.explanations)

@@ -75,17 +75,20 @@ class RuleColumns:
         Weights of the rows in units, above zero.
     """
 
+    n_rows: int
+    is_set: np.ndarray
+
     def __init__(self, X: Any, names: Sequence[str | Indicator], weight: np.ndarray) -> None:
         groups: dict[Any, list[int]] = {}
         for feature, name in enumerate(names):
             key = ("set", name.column) if isinstance(name, Indicator) else feature
             groups.setdefault(key, []).append(feature)
         self.X, self.n_rows = X, X.shape[0]
-        self.features = list(groups.values())
+        self.features: list[list[int]] = list(groups.values())
         self.is_set = np.array([isinstance(names[group[0]], Indicator) for group in self.features])
         self._weight = weight
         self._values: dict[int, np.ndarray] = {}
-        self.is_coarse = [False] * len(self.features)  # codes of several values
+        self.is_coarse: list[bool] = [False] * len(self.features)  # codes of several values
 
     @cached_property
     def _encoded(self) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -279,6 +282,15 @@ class BoxSearch:
     by_value : bool
         Whether the ends of intervals are searched by value after they were by code.
     """
+
+    columns: RuleColumns
+    weight: np.ndarray
+    labels: np.ndarray
+    gain_rate: int
+    cost_rate: int
+    max_size: int
+    max_columns: int
+    other: np.ndarray
 
     def __init__(
         self,

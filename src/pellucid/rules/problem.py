@@ -73,6 +73,11 @@ class RuleProblem:
         What is asked. Costs and supports are in units of weight.
     """
 
+    columns: RuleColumns
+    weight: np.ndarray
+    labels: np.ndarray
+    limits: RuleLimits
+
     def __init__(
         self, columns: RuleColumns, weight: np.ndarray, labels: np.ndarray, limits: RuleLimits
     ) -> None:
@@ -82,11 +87,11 @@ class RuleProblem:
             limits = replace(limits, min_support=support)
             weight = (weight + 2 ** (excess - 1)) >> excess
         self.columns, self.weight, self.labels, self.limits = columns, weight, labels, limits
-        self.unit = 2.0 ** max(excess, 0)
+        self.unit: float = 2.0 ** max(excess, 0)
         bits = _RATE_BITS[limits.overlap]
         cost = min(max(limits.mistake_cost, 2.0**-10), 2.0**bits)
-        self.gain_rate = 2 ** min(10, max(bits - int(np.ceil(cost)).bit_length(), 0))
-        self.cost_rate = max(round(cost * self.gain_rate), 1)
+        self.gain_rate: int = 2 ** min(10, max(bits - int(np.ceil(cost)).bit_length(), 0))
+        self.cost_rate: int = max(round(cost * self.gain_rate), 1)
 
     by_value = True
     """Whether the ends of intervals are searched by value; see `BoxSearch`."""

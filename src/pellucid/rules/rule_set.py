@@ -51,6 +51,8 @@ from pellucid.tree.rounding import ThresholdStyle
 if TYPE_CHECKING:
     from typing import Self
 
+    from pellucid.explanation.region_list import RegionList
+
 EXPLAINED_AT_LEAST = 20
 """Rows that another rule of a cluster must add by default, if the cluster is large enough. With 10
 rows, precision on held-out rows was 0.3 points lower in the mean of 19 data sets."""
@@ -346,15 +348,15 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         ]
         fitted = describe_rules(boxes, columns, rows, held, names, formats, reference.names)
         self.rules_ = RuleList([each.rule for each in fitted])
-        self.priorities_ = priorities(fitted)
-        self.classes_ = np.array(reference.names)
-        self.unexplained_ = free_label(self.classes_, "unexplained")
+        self.priorities_: list[int] = priorities(fitted)
+        self.classes_: np.ndarray = np.array(reference.names)
+        self.unexplained_: Any = free_label(self.classes_, "unexplained")
         per_weight = weights.units_per_weight
-        self.objective_ = found.objective / per_weight
-        self.upper_bound_ = found.upper_bound / per_weight
-        self.is_optimal_ = found.is_optimal
+        self.objective_: float = found.objective / per_weight
+        self.upper_bound_: float = found.upper_bound / per_weight
+        self.is_optimal_: bool = found.is_optimal
         known = getattr(self, "feature_names_in_", None)
-        self.region_list_ = as_regions(
+        self.region_list_: RegionList = as_regions(
             fitted,
             unit=1 / per_weight,
             names=names,
@@ -364,13 +366,13 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
             formats=dict(formats),
         )
         answer = find_answers(self.region_list_.levels_, numbers).answer
-        self.labels_ = self._label_of(answer)
-        self.coverage_ = explained_share(fitted, rows)
-        self.cluster_coverage_ = cluster_shares(fitted, rows, len(reference.names))
-        self.precision_ = precision_of(answer, rows)
-        self.held_out_precision_ = precision_of(answer, held)
+        self.labels_: np.ndarray = self._label_of(answer)
+        self.coverage_: float = explained_share(fitted, rows)
+        self.cluster_coverage_: np.ndarray = cluster_shares(fitted, rows, len(reference.names))
+        self.precision_: float = precision_of(answer, rows)
+        self.held_out_precision_: float = precision_of(answer, held)
         described = {rule.cluster for rule in self.rules_}
-        self.uncovered_ = [name for name in reference.names if name not in described]
+        self.uncovered_: list[Any] = [name for name in reference.names if name not in described]
         store_training_data(self, X=X)
         if not fitted:
             warnings.warn(

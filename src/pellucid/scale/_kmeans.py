@@ -71,6 +71,12 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
     3
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    cluster_centers_: np.ndarray
+    n_iter_: int
+    labels_: np.ndarray
+
     def __init__(
         self,
         n_clusters: int = 8,

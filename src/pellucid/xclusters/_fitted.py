@@ -31,6 +31,17 @@ from pellucid.xclusters.trees import relabel_clusters
 class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
     """Base class of :class:`~pellucid.XClusters` without parameters and `fit`."""
 
+    best_k_: int
+    best_alpha_: float
+    distortion_: float
+    n_nodes_: int
+    objective_: float
+    accuracy_: float
+    evaluations_: np.ndarray
+    bounds_: np.ndarray
+    lower_bound_: float
+    converged_: bool
+
     def _store(
         self,
         outcome: SearchOutcome,
@@ -60,14 +71,14 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         purity = leaf_purity(leaf[weighted], agrees, weight[weighted])
 
         self.tree_ = tree
-        self.n_leaves_ = tree.n_leaves
-        self.feature_importances_ = _gini_importances(
+        self.n_leaves_: int = tree.n_leaves
+        self.feature_importances_: np.ndarray = _gini_importances(
             tree, leaf[weighted], labels[weighted], weight[weighted]
         )
-        self.tree_columns_ = self.encoding_.names
-        self.cluster_names_ = np.arange(len(order))
+        self.tree_columns_: list[Any] = self.encoding_.names
+        self.cluster_names_: np.ndarray = np.arange(len(order))
         self.labels_ = labels
-        self.medoid_indices_ = rows.first[chosen.medoids[order]]
+        self.medoid_indices_: np.ndarray = rows.first[chosen.medoids[order]]
         self.best_k_, self.best_alpha_ = chosen.k, chosen.alpha
         self.distortion_, self.n_nodes_ = chosen.distortion, chosen.n_nodes
         self.objective_, self.accuracy_ = outcome.objective, chosen.accuracy
@@ -81,7 +92,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
             purity=purity,
             formats=self.formats_,
         )
-        self.rules_ = cluster_rules(self._leaf_rules, names)
+        self.rules_: RuleList = cluster_rules(self._leaf_rules, names)
 
     def apply(self, X: Any) -> np.ndarray:
         """Index of the leaf that each row reaches, from its explanation features.

@@ -104,6 +104,8 @@ class KMedoids(ClusterMixin, BaseEstimator):
     array([0, 1])
     """
 
+    cluster_centers_: Any
+
     _parameter_constraints: dict[Any, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "metric": [
@@ -178,10 +180,10 @@ class KMedoids(ClusterMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.medoid_indices_ = result.indices
-        self.labels_ = result.labels
-        self.inertia_ = result.loss
-        self.n_iter_ = result.n_iter
+        self.medoid_indices_: np.ndarray = result.indices
+        self.labels_: np.ndarray = result.labels
+        self.inertia_: float = result.loss
+        self.n_iter_: int = result.n_iter
         self._ranges = column_ranges(rows) if self.metric == "gower" else None
         if self.metric != "precomputed":
             self.cluster_centers_ = take_rows(rows, result.indices)

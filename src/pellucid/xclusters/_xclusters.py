@@ -381,8 +381,8 @@ class XClusters(ExplainedClusters):
         check_rows(len(weighted), k_range)
         distances = (self.accuracy_distance, self.explanation_distance)
         require_memory(n, n, 1 + sum(metric != "precomputed" for metric in distances))
-        self.accuracy_features_ = self._reader.accuracy_names
-        self.explanation_features_ = self._reader.explanation_names
+        self.accuracy_features_: list[str] = self._reader.accuracy_names
+        self.explanation_features_: list[str] = self._reader.explanation_names
         categorical = self._reader.explanation_positions(self.categorical, "categorical")
         self.formats_ = date_formats(explained, categorical or ())
         explained = dates_as_days(explained, self.formats_)
@@ -417,7 +417,7 @@ class XClusters(ExplainedClusters):
         outcome = find_clusters(self, Mixture(a, e), grower, rows.weight, k_range, seed)
         whole = distortion_and_medoids(a, np.zeros(len(a), dtype=int), rows.weight)[0]
         share = 1 - outcome.chosen.distortion / whole if whole else 0.0
-        self.explained_share_ = max(share, 0.0)
+        self.explained_share_: float = max(share, 0.0)
         tree = grower.grow(outcome.chosen.labels).tree
         self._store(outcome, tree, encoded, rows, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)

@@ -32,6 +32,9 @@ class Mixture:
     zeros is not normalized.
     """
 
+    accuracy: np.ndarray
+    explanation: np.ndarray
+
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
         self.accuracy, self.explanation = accuracy, explanation
         self._scales = [float(matrix.max()) or 1.0 for matrix in (accuracy, explanation)]

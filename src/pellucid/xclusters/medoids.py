@@ -184,6 +184,9 @@ class MedoidSearch:
     which rows are tried; ties go to the first row.
     """
 
+    weight: np.ndarray
+    pool: ThreadPool
+
     def __init__(
         self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool, order: np.ndarray | None = None
     ) -> None:
@@ -197,7 +200,7 @@ class MedoidSearch:
         self._nearest, self._second = np.empty((2, n), dtype=np.int32)
         # Without medoids, each row has the cost of the largest distance.
         self._nearest_distance, self._second_distance = np.full((2, n), self._largest)
-        self.medoids = np.empty(0, dtype=np.int64)
+        self.medoids: np.ndarray = np.empty(0, dtype=np.int64)
         self._update_costs()
 
     def set_medoids(self, medoids: np.ndarray) -> None:

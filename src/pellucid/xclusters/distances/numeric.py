@@ -68,6 +68,9 @@ class NumericDistance(Distance):
     0, and the matrix is symmetric.
     """
 
+    name: str
+    scipy_name: str
+
     def __init__(self, name: str, scipy_name: str | None = None) -> None:
         self.name, self.scipy_name = name, scipy_name or name
 
@@ -182,7 +185,7 @@ class CallableDistance(Distance):
 
     def __init__(self, function: Callable[[Any, Any], float]) -> None:
         self.function = function
-        self.name = getattr(function, "__name__", "function")
+        self.name: str = getattr(function, "__name__", "function")
 
     def read(self, X: Any, name: str) -> list[Any]:
         return read_objects(X, name)

@@ -29,7 +29,7 @@ from pellucid import (
 from pellucid.baselines import CARTExplainer
 from pellucid.cluster._guarantees import Guarantee
 from pellucid.explanation.region_list import RegionList
-from pellucid.explanation.rules import RuleList
+from pellucid.explanation.rules import ClusterRule, RowExplanation, RuleList
 from pellucid.table_explainer.explainer import TableExplanation
 from pellucid.tree.trade_off import TradeOff
 
@@ -54,10 +54,13 @@ model = IMM(3).fit(X)
 assert_type(model.tree_, ThresholdTree)
 assert_type(model.inertia_, float)
 assert_type(model.n_leaves_, int)
-assert_type(model.rules_, RuleList)
+assert_type(model.rules_, RuleList[ClusterRule])
 assert_type(model.labels_, np.ndarray)
 assert_type(model.predict(X), np.ndarray)
-assert_type(model.explain(), RuleList)
+assert_type(model.explain(), RuleList[ClusterRule])
+assert_type(model.explain()[0].purity, float)
+assert_type(model.explain(X), RuleList[RowExplanation])
+assert_type(pellucid.explain("table.csv").rules[0].text, str)
 assert_type(model.to_json(), str)
 assert_type(model.to_sql(table="rows", dialect="postgres"), str)
 assert_type(model.get_depth(), int)

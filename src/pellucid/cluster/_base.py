@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -33,6 +33,8 @@ from pellucid.cluster._guarantees import GuaranteeMixin
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
 from pellucid.explanation.rules import (
+    ClusterRule,
+    RowExplanation,
     RuleList,
     cluster_rules,
     explain_rows,
@@ -114,7 +116,7 @@ class BaseThresholdTree(
     reference_centers_: np.ndarray
     reference_labels_: np.ndarray
     reference_inertia_: float
-    rules_: RuleList
+    rules_: RuleList[ClusterRule]
 
     def __init__(
         self,
@@ -495,7 +497,11 @@ class BaseThresholdTree(
         data = OBJECTIVES[self._objective](numbers, Weights.of(weight))
         return -data.cost(self.tree_.predict(numbers), self.cluster_centers_)
 
-    def explain(self, X: Any = None) -> RuleList:
+    @overload
+    def explain(self, X: None = None) -> RuleList[ClusterRule]: ...
+    @overload
+    def explain(self, X: Any) -> RuleList[RowExplanation]: ...
+    def explain(self, X: Any = None) -> RuleList[Any]:
         """The rule of each cluster, or, given rows, the rule and the path of each row.
 
         Parameters
@@ -545,7 +551,7 @@ def _importances(
     return feature_importances(tree, tree.weighted_n_node_samples[leaves], means)
 
 
-def warn_of_impure_rules(rules: RuleList, remedy: str) -> None:
+def warn_of_impure_rules(rules: RuleList[ClusterRule], remedy: str) -> None:
     """Warn if most rows of a rule belong to other clusters than the one it is named after."""
     impure = [rule for rule in rules if rule.purity < 0.5]
     if impure:

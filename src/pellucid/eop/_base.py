@@ -390,7 +390,7 @@ class BaseEOP(
         found = self._find_answers(X)[1]
         return np.column_stack([found.level, found.region])
 
-    def explain(self, X: Any = None) -> RuleList:
+    def explain(self, X: Any = None) -> RuleList[Any]:
         """Describe the levels, or explain the prediction for each row of `X`.
 
         Parameters

@@ -75,7 +75,7 @@ class ClusterDescription:
         return f"one region contains {share}" if n == 1 else f"{n} regions contain {share}"
 
 
-class ClusterRegions(RegionExportMixin, ReportMixin, RuleList):
+class ClusterRegions(RegionExportMixin, ReportMixin, RuleList[ClusterDescription]):
     """The regions of all clusters, sorted by label; prints as text.
 
     Parameters

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import ExportMixin
 from pellucid.explanation.rules import (
+    ClusterRule,
+    RowExplanation,
     RowRule,
     RuleList,
     cluster_rules,
@@ -122,7 +124,7 @@ class Explanation(ExportMixin):
     cluster_names_: np.ndarray
     fill_: dict[str, Any]
     formats_: dict[str, ColumnFormat]
-    rules_: RuleList
+    rules_: RuleList[ClusterRule]
 
     def __init__(
         self,
@@ -303,7 +305,11 @@ class Explanation(ExportMixin):
             return labels
         return np.where(leaf < 0, "-1" if names.dtype.kind == "U" else -1, labels)
 
-    def explain(self, X: Any = None) -> RuleList:
+    @overload
+    def explain(self, X: None = None) -> RuleList[ClusterRule]: ...
+    @overload
+    def explain(self, X: Any) -> RuleList[RowExplanation]: ...
+    def explain(self, X: Any = None) -> RuleList[Any]:
         """The rule of each cluster, or, given rows, the rule and the path of each row.
 
         Parameters

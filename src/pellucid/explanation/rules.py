@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from pellucid.tables.encoding import ColumnNames, Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
 Formats = Mapping[str, ColumnFormat]
-
+RuleT = TypeVar("RuleT", covariant=True)
 
 NOT_EXPLAINED = "not explained"
 """Text of a cluster that has no leaf."""
@@ -159,7 +159,7 @@ class ClusterRule:
         )
 
 
-class RuleList(RulesHtmlMixin, Sequence[Any]):
+class RuleList(RulesHtmlMixin, Sequence[RuleT]):
     """A sequence of rules, such as those of all clusters; prints as text.
 
     Parameters
@@ -168,9 +168,13 @@ class RuleList(RulesHtmlMixin, Sequence[Any]):
         Rules, or explanations of rows.
     """
 
-    def __init__(self, rules: Sequence[Any]) -> None:
+    def __init__(self, rules: Sequence[RuleT]) -> None:
         self._rules = tuple(rules)
 
+    @overload
+    def __getitem__(self, index: int) -> RuleT: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[RuleT, ...]: ...
     def __getitem__(self, index: Any) -> Any:
         return self._rules[index]
 
@@ -347,7 +351,7 @@ def leaf_rules(
     return rules
 
 
-def cluster_rules(rules: Sequence[Rule], labels: Sequence[Any]) -> RuleList:
+def cluster_rules(rules: Sequence[Rule], labels: Sequence[Any]) -> RuleList[ClusterRule]:
     """Rules of the leaves grouped by cluster, one entry for each of `labels`."""
     return RuleList(
         [_cluster_rule([r for r in rules if r.cluster == label], label) for label in labels]
@@ -375,7 +379,7 @@ def explain_rows(
     feature_names: ColumnNames | None = None,
     formats: Formats | None = None,
     special: Mapping[int, RowRule] | None = None,
-) -> RuleList:
+) -> RuleList[RowExplanation]:
     """A :class:`~pellucid.explanation.rules.RowExplanation` per row.
 
     `rules` are those of the leaves, `leaf` is the leaf of each row. ``values(feature, rows)`` gives

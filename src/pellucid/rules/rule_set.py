@@ -33,6 +33,7 @@ from pellucid.rules.boxes import RuleColumns, rounded
 from pellucid.rules.fitted import (
     RowGroup,
     RuleSetRow,
+    SetRule,
     as_regions,
     cluster_shares,
     describe_rules,
@@ -204,7 +205,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
     }
     n_features_in_: int
     feature_names_in_: np.ndarray
-    rules_: RuleList
+    rules_: RuleList[SetRule]
     encoding_: Encoding | None
 
     def __init__(
@@ -501,7 +502,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
             found[:, position] = rule.regions.contains(rows)
         return found
 
-    def explain(self, X: Any = None) -> RuleList:
+    def explain(self, X: Any = None) -> RuleList[Any]:
         """The rules, or why each row has its cluster.
 
         Parameters
@@ -520,7 +521,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
             return self.rules_
         return RuleList([replace(row, rules=row.rules[:1]) for row in self.explain_all(X)])
 
-    def explain_all(self, X: Any) -> RuleList:
+    def explain_all(self, X: Any) -> RuleList[RuleSetRow]:
         """All rules that hold for each row, the one that decides first.
 
         Parameters

@@ -15,7 +15,7 @@ from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.texts import Message, count, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import CommonExportMixin, PlotTreeMixin
-from pellucid.explanation.rules import RuleList
+from pellucid.explanation.rules import ClusterRule, RuleList
 from pellucid.resampling.draws import measure_stability, restated
 from pellucid.resampling.result import Stability
 from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
@@ -63,7 +63,7 @@ class TableExplanation(CommonExportMixin, PlotTreeMixin):
     stability: Stability | None = None
 
     @property
-    def rules(self) -> RuleList:
+    def rules(self) -> RuleList[ClusterRule]:
         """The rule of each cluster."""
         return self.explanation.rules_
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import EstimatorExportMixin, TreeModelMixin
 from pellucid.explanation.rules import (
+    ClusterRule,
+    RowExplanation,
     RuleList,
     cluster_rules,
     explain_rows,
@@ -92,7 +94,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
             purity=purity,
             formats=self.formats_,
         )
-        self.rules_: RuleList = cluster_rules(self._leaf_rules, names)
+        self.rules_: RuleList[ClusterRule] = cluster_rules(self._leaf_rules, names)
 
     def apply(self, X: Any) -> np.ndarray:
         """Index of the leaf that each row reaches, from its explanation features.
@@ -156,7 +158,11 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         )
         return distances.argmin(axis=1)
 
-    def explain(self, X: Any = None) -> RuleList:
+    @overload
+    def explain(self, X: None = None) -> RuleList[ClusterRule]: ...
+    @overload
+    def explain(self, X: Any) -> RuleList[RowExplanation]: ...
+    def explain(self, X: Any = None) -> RuleList[Any]:
         """Rules of all clusters, or the path of each row of `X` through the tree.
 
         Parameters

@@ -123,7 +123,7 @@ def test_every_leaf_says_what_its_rule_says(models, n_leaves):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_leaves", [3, 12, 30])
-@pytest.mark.parametrize("names", [WINE_NAMES, LONG_NAMES * 5])
+@pytest.mark.parametrize("names", [WINE_NAMES, [f"{i} {n}" for i in range(5) for n in LONG_NAMES]])
 def test_no_text_overlaps_and_all_stay_in_their_boxes(models, n_leaves, names):
     ax = plot_tree(models[n_leaves], feature_names=names[: len(WINE_NAMES)])
     assert_nothing_overlaps(ax)

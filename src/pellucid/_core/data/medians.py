@@ -139,23 +139,27 @@ def absolute_cost(
 def _sparse_cost(X: Any, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray) -> float:
     """The same for a CSC matrix, in time proportional to its entries.
 
-    Entries that are not stored are 0. They are told from stored ones by their number, since a
-    difference of weights would be an error of rounding where all are stored.
+    Entries that are not stored are 0. Their weight is that of the group less that of stored ones.
+    Where this is a small difference of large numbers, the weights are added up instead.
     """
     n_groups, n_features = centers.shape
     columns = np.repeat(np.arange(n_features), np.diff(X.indptr))
     kept = labels[X.indices] >= 0
     rows, columns, values = X.indices[kept], columns[kept], X.data[kept].astype(np.float64)
     of_entry = labels[rows]
-    total = float((np.abs(values - centers[of_entry, columns]) * weight[rows]).sum())
+    stored_cost = float((np.abs(values - centers[of_entry, columns]) * weight[rows]).sum())
     place, shape = of_entry * n_features + columns, (n_groups, n_features)
     in_group = labels >= 0
-    rest, n_rest = (
-        np.bincount(labels[in_group], of_rows[in_group], n_groups)[:, None]
-        - np.bincount(place, of_rows[rows], n_groups * n_features).reshape(shape)
-        for of_rows in (weight, np.ones(len(weight)))
-    )
-    return total + float((np.maximum(rest, 0.0) * np.abs(centers))[n_rest > 0].sum())
+    total = np.bincount(labels[in_group], weight[in_group], n_groups)[:, None]
+    rest = total - np.bincount(place, weight[rows], n_groups * n_features).reshape(shape)
+    n_rest = np.bincount(labels[in_group], minlength=n_groups)[:, None]
+    n_rest = n_rest - np.bincount(place, minlength=n_groups * n_features).reshape(shape)
+    is_inexact = (n_rest > 0) & (rest < total / 1024) & (centers != 0)
+    for j in np.flatnonzero(is_inexact.any(axis=0)):
+        absent = labels.copy()
+        absent[X.indices[X.indptr[j] : X.indptr[j + 1]]] = -1
+        rest[:, j] = np.bincount(absent[absent >= 0], weight[absent >= 0], n_groups)
+    return stored_cost + float((rest * np.abs(centers))[n_rest > 0].sum())
 
 
 OBJECTIVES: dict[str, type[Dataset]] = {data.objective: data for data in (Dataset, MedianDataset)}

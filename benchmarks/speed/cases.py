@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ class Case:
         Name of the data set in `folder`; empty for blobs.
     folder : Path or None
     is_sparse : bool
+    dtype : str
+        Of blobs.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Case:
     file: str = ""
     folder: Path | None = None
     is_sparse: bool = False
+    dtype: str = "float64"
 
 
 def blobs(n_samples: int, n_features: int, k: int) -> Case:
@@ -49,6 +52,10 @@ TABLE = (blobs(100_000, 20, 10), blobs(581_012, 54, 7), blobs(20_000, 500, 10))
 """The sizes of the table; the second is the size of Covtype."""
 
 QUICK = (blobs(2_000, 10, 5), blobs(4_000, 5, 3), blobs(500, 50, 5))
+
+
+LARGEST = replace(blobs(5_000_000, 20, 10), dtype="float32")
+"""What all threads of a machine with many cores are measured on, too."""
 
 
 def large(quick: bool) -> Case:
@@ -74,7 +81,7 @@ def load(case: Case) -> tuple[Any, int]:
     X, _ = make_blobs(
         case.n_samples, case.n_features, centers=case.k, cluster_std=4, random_state=0
     )
-    return X, case.k
+    return X.astype(case.dtype, copy=False), case.k
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,10 @@ _VALUES_A_THREAD = 2**20
 """Values worth a thread of their own."""
 
 
+_ROWS_A_THREAD = 2**17
+"""Rows worth a thread of their own if one number is computed for each."""
+
+
 def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
     """Whether no value is NaN or infinite; `count_threads` is called only for large arrays."""
     if values.size < 2 * _VALUES_A_THREAD:
@@ -19,6 +24,27 @@ def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
     with ThreadPool(min(count_threads(), values.size // _VALUES_A_THREAD)) as pool:
         blocks = pool.blocks(len(values), 1)
         return all(pool.map(lambda block: np.isfinite(values[slice(*block)]).all(), blocks))
+
+
+def filled(n: int, dtype: Any, pool: ThreadPool, values: Callable[[slice], Any]) -> np.ndarray:
+    """An array of n numbers, ``values(rows)`` for each block of rows, made by all threads."""
+    array = np.empty(n, dtype=dtype)
+
+    def fill(block: tuple[int, int]) -> None:
+        array[slice(*block)] = values(slice(*block))
+
+    pool.map(fill, pool.blocks(n, _ROWS_A_THREAD, per_thread=1))
+    return array
+
+
+def places_where(n: int, pool: ThreadPool, holds: Callable[[slice], np.ndarray]) -> np.ndarray:
+    """The places of n rows where ``holds(rows)``, which is computed by blocks, is true."""
+
+    def find(block: tuple[int, int]) -> np.ndarray:
+        return np.flatnonzero(holds(slice(*block))) + block[0]
+
+    parts = pool.map(find, pool.blocks(n, _ROWS_A_THREAD, per_thread=1))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def draw_weighted(weights: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:

@@ -12,9 +12,9 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import import_module
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 import joblib
@@ -52,39 +52,75 @@ class WorkQueue(Generic[_Result]):
             _local.is_worker = was_worker
 
 
+class _Helper:
+    """The work of one thread on a queue, unless the queue is empty before the thread starts."""
+
+    def __init__(self, queue: WorkQueue[Any]) -> None:
+        self._queue = queue
+        self._claim, self._end = threading.Lock(), threading.Lock()
+        self._end.acquire()
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Process items, on a thread of the team."""
+        if self._claim.acquire(blocking=False):
+            try:
+                self._queue.process()
+            except BaseException as error:
+                self.error = error
+            finally:
+                self._end.release()
+
+    def wait(self) -> None:
+        """Wait until the thread has finished, if it has started; else it has nothing to do."""
+        if not self._claim.acquire(blocking=False):
+            self._end.acquire()
+
+
+def _work_on(tasks: SimpleQueue[_Helper | None]) -> None:
+    """What a thread of a team does: the tasks that it gets, until there is a None."""
+    while (helper := tasks.get()) is not None:
+        helper.run()
+        del helper  # arrays are not kept while the thread waits
+
+
 class ThreadPool:
-    """A number of threads, of which the calling thread is one."""
+    """A number of threads, of which the calling thread is one. Threads start when needed."""
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
-        self._executor: ThreadPoolExecutor | None = None
+        self._n_started, self._tasks = 0, SimpleQueue[_Helper | None]()
 
     def __enter__(self) -> ThreadPool:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=False)
-            self._executor = None
+        for _ in range(self._n_started):
+            self._tasks.put(None)
+        self._n_started, self._tasks = 0, SimpleQueue()
 
     def map(self, work: Callable[..., _Result], items: Sequence[Any]) -> list[_Result]:
         """``work(item)`` for all items; the results are in the order of the items."""
         if len(items) < 2 or not self.is_parallel:
             return [work(item) for item in items]
-        if self._executor is None:
+        if not self._n_started:
             import_compiled_loops()
-            self._executor = ThreadPoolExecutor(self.n_threads - 1)
-        queue = WorkQueue(work, items)
         n_helpers = min(self.n_threads, len(items)) - 1
-        helpers = [self._executor.submit(queue.process) for _ in range(n_helpers)]
+        while self._n_started < n_helpers:
+            threading.Thread(target=_work_on, args=(self._tasks,), daemon=True).start()
+            self._n_started += 1
+        queue = WorkQueue(work, items)
+        helpers = [_Helper(queue) for _ in range(n_helpers)]
         try:
+            for helper in helpers:
+                self._tasks.put(helper)
             queue.process()
         finally:
-            # A helper that has not started yet is not needed; the others are waited for.
-            errors = [helper.exception() for helper in helpers if not helper.cancel()]
-        for error in errors:
-            if error is not None:
-                raise error
+            for helper in helpers:
+                helper.wait()
+        for helper in helpers:
+            if helper.error is not None:
+                raise helper.error
         return queue.results
 
     @property

@@ -23,6 +23,7 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
+from pellucid._utils.arrays import filled, places_where
 from pellucid._utils.estimators import Noise, store_training_data
 from pellucid._utils.notices import ImpureRuleWarning
 from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
@@ -62,6 +63,9 @@ from pellucid.tree.rounding import ThresholdStyle
 
 if TYPE_CHECKING:
     from typing import Self
+
+_ROWS_A_TASK = 2**17
+"""Fewest rows that are counted by a thread of their own."""
 
 _SOMETIMES_SET = (
     "labels_",
@@ -348,8 +352,9 @@ class BaseThresholdTree(
         numbers = read_X(self, X, reset=True, check=False)
         n = numbers.shape[0]
         given = sample_weight is not None
-        weights = Weights.of(read_sample_weight(sample_weight, n)) if given else Weights.equal(n)
+        weight = read_sample_weight(sample_weight, n) if given else None
         with ThreadPool(count_threads(self.n_jobs)) as pool:
+            weights = Weights.equal(n, pool) if weight is None else Weights.of(weight)
             data = OBJECTIVES[self._objective](
                 numbers, weights, pool, is_checked=False, rows=rows_without_copy(X, numbers)
             )
@@ -376,7 +381,7 @@ class BaseThresholdTree(
 
     def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
         """The final tree and the leaf of each row of the problem."""
-        return growth.builder.build(), growth.leaf_of_rows
+        return growth.builder.build(), growth.find_leaves(problem.pool)
 
     def _store_growth(self, problem: Any, growth: GrowthResult, found: FitSummary) -> None:
         """Set the fitted attributes of a method; none by default."""
@@ -393,19 +398,17 @@ class BaseThresholdTree(
 
         Rows that are left out, such as noise, have a label, and do not count in costs and centers.
         """
-        found, expected = problem.centers_and_costs(tree.cluster.take(leaf))
+        cluster_of = _clusters(tree, leaf, data)
+        found, expected = problem.centers_and_costs(cluster_of)
         means = found[0] if self._objective == "kmeans" else None
         importances = _importances(tree, problem.space, leaf, means)
-        leaf = leaf if problem.n_samples == data.X.shape[0] else tree.apply(data.X)
-        position, names = tree.cluster.take(leaf), np.array(reference.names)
+        position, names = cluster_of, np.array(reference.names)
+        if problem.n_samples < data.X.shape[0]:
+            leaf = tree.apply(data.X)
+            position = _clusters(tree, leaf, data)
         self.labels_ = _name(position, names)
         self.reference_labels_ = _name(reference.labels, names)
-        has_label = reference.labels >= 0
-        rows = slice(None) if has_label.all() else has_label
-        is_own, weights = position[rows] == reference.labels[rows], data.weights
-        mistakes = weights.of_units(weights.units[rows][~is_own].sum())
-        purity = leaf_purity(leaf[rows], is_own, None if weights.are_ones else weights.values[rows])
-        noise = Counter(leaf[~has_label & (weights.values > 0)].tolist())
+        mistakes, purity, noise = _tally(leaf, position, reference.labels, data)
         return FitSummary(
             tree,
             reference.names,
@@ -549,6 +552,36 @@ def _importances(
         labels, weight = position.take(leaf), data.weights.values
         means = group_means(data.X, labels, weight, len(leaves), data.pool)
     return feature_importances(tree, tree.weighted_n_node_samples[leaves], means)
+
+
+def _clusters(tree: ThresholdTree, leaf: np.ndarray, data: Dataset) -> np.ndarray:
+    """The cluster of each row, given its leaf."""
+    return filled(len(leaf), np.intp, data.pool, lambda rows: tree.cluster.take(leaf[rows]))
+
+
+def _tally(
+    leaf: np.ndarray, position: np.ndarray, labels: np.ndarray, data: Dataset
+) -> tuple[int | float, dict[int, float], dict[int, int]]:
+    """Weight of the rows of another cluster than their own; by leaf, the purity, and the number of
+    rows of noise that have a weight.
+    """
+    weights, pool, n = data.weights, data.pool, len(leaf)
+    noise = places_where(n, pool, lambda rows: labels[rows] < 0)
+    if weights.are_ones and not len(noise):
+        wrong = leaf.take(places_where(n, pool, lambda rows: position[rows] != labels[rows]))
+        n_nodes = int(leaf.max()) + 1
+        blocks = [slice(*block) for block in pool.blocks(n, _ROWS_A_TASK, per_thread=1)]
+        counts = pool.map(lambda rows: np.bincount(leaf[rows], minlength=n_nodes), blocks)
+        total = np.sum(counts, axis=0)
+        pure, reached = total - np.bincount(wrong, minlength=n_nodes), np.flatnonzero(total)
+        shares = (pure[reached] / total[reached]).tolist()
+        return weights.of_units(len(wrong)), dict(zip(reached.tolist(), shares)), {}
+    has_label = labels >= 0
+    is_own = position[has_label] == labels[has_label]
+    mistakes = weights.of_units(weights.units[has_label][~is_own].sum())
+    values = None if weights.are_ones else weights.values[has_label]
+    noise = noise[weights.values[noise] > 0]
+    return mistakes, leaf_purity(leaf[has_label], is_own, values), Counter(leaf[noise].tolist())
 
 
 def warn_of_impure_rules(rules: RuleList[ClusterRule], remedy: str) -> None:

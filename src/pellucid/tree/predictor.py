@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._utils.arrays import all_finite
+from pellucid._utils.arrays import all_finite, filled
 from pellucid._utils.threads import ThreadPool
 
 _MIN_COMPILED_WORK = 100_000
@@ -17,6 +17,9 @@ _MIN_COMPILED_WORK = 100_000
 
 _VALUES_PER_THREAD = 2**20
 """Values of a dense matrix worth a thread of their own."""
+
+_ROWS_PER_THREAD = 2**17
+"""Rows whose values are worth a thread of their own."""
 
 _DENSE_VALUES_PER_ENTRY = 8
 """Values of a dense matrix that take as long as one stored entry of a sparse matrix."""
@@ -100,6 +103,13 @@ def leaf_values(
     They are not if `check` and a value in any column is not finite. Duplicate entries of a sparse
     matrix are summed first. ``count_threads()`` is called only if one thread is not enough.
     """
+    if values.dtype != np.intp:
+        numbers = np.arange(len(values))
+        leaf, is_finite = leaf_values(tree, X, numbers, check=check, count_threads=count_threads)
+        if len(leaf) < 2 * _ROWS_PER_THREAD or values.dtype.hasobject:
+            return values[leaf], is_finite
+        with ThreadPool(min(count_threads(), len(leaf) // _ROWS_PER_THREAD)) as pool:
+            return filled(len(leaf), values.dtype, pool, lambda r: values.take(leaf[r])), is_finite
     if not sparse.issparse(X):
         if not _is_worth_compiling(("dense", X.dtype.char), X.shape[0] * len(values)):
             return values[_descend(tree, X)], not check or all_finite(X, count_threads)

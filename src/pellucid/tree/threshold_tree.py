@@ -237,11 +237,7 @@ class ThresholdTree:
         if packed is None:
             packed = PackedTree.of(self)
             object.__setattr__(self, "_packed", packed)
-        options: dict[str, Any] = {"check": check, "count_threads": count_threads}
-        if values.dtype == np.intp:
-            return leaf_values(packed, X, values, **options)
-        leaf, is_finite = leaf_values(packed, X, np.arange(self.node_count), **options)
-        return values[leaf], is_finite
+        return leaf_values(packed, X, values, check=check, count_threads=count_threads)
 
     def decision_path(self, X: Any) -> sparse.csr_array:
         """Nodes that each row of `X` passes, as an indicator matrix.

@@ -166,8 +166,9 @@ class CenterSearch(ABC):
     def best_splits(self, features: np.ndarray) -> list[Split]:
         """The n best splits in some columns."""
         n_gaps, cost = self.codes.ascending.shape[1] - 1, self.cost_per_column
+        sizes = len(self.rows), cost
         return search_columns(
-            self.problem, features, cost, self.scan, self.refine, np.inf, n_gaps, self.n
+            self.problem, features, *sizes, self.scan, self.refine, np.inf, n_gaps, self.n
         )
 
     def scan(self, features: np.ndarray, found: np.ndarray) -> None:

@@ -20,6 +20,10 @@ _MIN_ROWS = 2**16
 """Rows that are worth a task of their own, if there is little to do for each."""
 
 
+_MANY_ROWS = 2**18
+"""Rows of a node from which on all threads refine one column together."""
+
+
 class Split(NamedTuple):
     """A split of one node; the better of two splits is the smaller.
 
@@ -43,6 +47,7 @@ class Refine(Protocol):
 def search_columns(
     problem: Problem,
     features: np.ndarray,
+    n_rows: int,
     scan_cost: int,
     scan: Callable[[np.ndarray, np.ndarray], object],
     refine: Refine,
@@ -54,10 +59,11 @@ def search_columns(
     """The best splits, at most one from each gap of each column, the best first.
 
     Smallest objective; ties go to the lowest feature, then to the lowest threshold. `features` are
-    ascending; `scan_cost`, the numbers that the scan reads per column, decides how columns are
-    distributed over threads. A column is divided into `n_gaps` ranges of thresholds, and at most
-    `n_best` splits are returned. Their objective is lower than `goal`, or than `no_split`, the
-    objective of no split at all.
+    ascending; `n_rows`, those of the node, and `scan_cost`, the numbers that the scan reads per
+    column, decide whether threads share the columns, or whether `scan` and `refine` share the rows.
+    A column is divided into `n_gaps` ranges of thresholds, and at most `n_best` splits are
+    returned. Their objective is lower than `goal`, or than `no_split`, the objective of no split at
+    all.
 
     ``scan(features, found)`` fills ``found[j, g]`` for each column and gap: the least objective
     over the edges, the edge that has it, and a lower bound for all other thresholds.
@@ -65,13 +71,15 @@ def search_columns(
     included, as rows of an array; they need not be exact above `limit`.
     """
     found = np.full((problem.n_features, n_gaps, 3), no_split, dtype=type(no_split))
-    blocks = problem.feature_blocks(features, scan_cost)
+    shares_rows = problem.shares_rows(n_rows, len(features))
+    blocks = [features] if shares_rows else problem.feature_blocks(features, scan_cost)
     problem.pool.map(lambda block: scan(block, found), blocks)
     search = ColumnSearch(found[features], features, problem.bins.edges, no_split, n_best, goal)
     # The most promising column often decides, so all threads work on that one first.
     n_columns = 1
     while columns := search.next_columns(n_columns):
-        n_columns, refine_column = problem.pool.n_threads, partial(refine, limit=search.limit)
+        n_columns = 1 if n_rows >= _MANY_ROWS else problem.pool.n_threads
+        refine_column = partial(refine, limit=search.limit)
         search.store(columns, problem.pool.map(refine_column, columns))
     return search.best_splits()
 

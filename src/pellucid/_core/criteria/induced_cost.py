@@ -196,9 +196,12 @@ class RowHistogram:
 
         bins, shape = self.problem.bins, (len(features), len(self.totals), self._n_bins)
         if not bins.is_sparse:
-            out = np.zeros(shape, dtype=np.int64)
-            hist_dense(features, bins.codes, self._rows, self._group, self._weights, out)
-            return out
+
+            def add(rows: slice, columns: slice, out: np.ndarray) -> None:
+                of_rows = self._rows[rows], self._group[rows], self._weights[rows]
+                hist_dense(features[columns], bins.codes, *of_rows, out)
+
+            return self.problem.add_up(len(self._rows), shape, add)
         out = np.empty(shape, dtype=np.int64)
         hist_csc(
             features=features,

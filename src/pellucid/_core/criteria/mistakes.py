@@ -89,48 +89,58 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             cuts[side] = cuts[side] | {feature}
             parts = partition.kept[side], passive[side], rows.centers[members]
             child = NodeRows(*parts, cuts[0], cuts[1], rows.depth + 1)
-            state = MistakesState(_offsets(partition.n_kept[members]))
-            if node.state.sums is not None and len(members) > 1:
-                removed = (partition.kept[1 - side], *partition.separated)
-                state.sums = self._child_sums(node.state.sums, len(child.active), removed)
-            children.append(Node(child, state))
+            children.append(Node(child, MistakesState(_offsets(partition.n_kept[members]))))
+        if node.state.sums is not None:
+            self._store_child_sums(node.state.sums, children, partition.separated)
         return SplitNode(split, low, high, *children)
 
     def sums(self, node: Node[MistakesState]) -> np.ndarray:
         """Sums of the active rows of a node of dense data; they are stored if it has many rows."""
         rows, sums = node.rows.active, node.state.sums
         if sums is None:
-            sums = np.zeros((*self.problem.bins.edges.shape, 2), dtype=np.int64)
-            self._add(rows, sums)
+            sums = self._count(rows)
             if self._has_many(len(rows)):
                 node.state.sums = sums
         return sums
 
-    def _child_sums(
-        self, sums: np.ndarray, n_rows: int, removed: tuple[np.ndarray, ...]
-    ) -> np.ndarray | None:
-        """Sums of a child, given those of its parent; None if counting its rows is no slower."""
-        if not self._has_many(n_rows) or sum(map(len, removed)) > n_rows:
-            return None
-        sums = sums.copy()
-        self._add(np.concatenate(removed), sums, sign=-1)
-        return sums
+    def _store_child_sums(
+        self,
+        sums: np.ndarray,
+        children: list[Node[MistakesState]],
+        separated: Sequence[np.ndarray],
+    ) -> None:
+        """Store the sums of the larger child, given those of the parent: less those of the rows
+        that are not in it. Nothing is done if counting its rows is no slower.
+        """
+        small, large = sorted(children, key=lambda child: len(child.rows.active))
+        n_rows = len(large.rows.active)
+        n_removed = len(small.rows.active) + sum(map(len, separated))
+        if len(large.rows.centers) < 2 or not self._has_many(n_rows) or n_removed > n_rows:
+            return
+        of_small = self._count(small.rows.active)
+        if len(small.rows.centers) > 1 and self._has_many(len(small.rows.active)):
+            small.state.sums = of_small
+        large.state.sums = sums - of_small
+        for rows in separated:
+            if len(rows):
+                large.state.sums -= self._count(rows)
 
     def _has_many(self, n_rows: int) -> bool:
         return n_rows >= _MANY_ROWS_PER_BIN * self.problem.bins.edges.shape[1]
 
-    def _add(self, rows: np.ndarray, sums: np.ndarray, sign: int = 1) -> None:
-        """Add rows to the sums, or subtract them."""
+    def _count(self, rows: np.ndarray) -> np.ndarray:
+        """Sums of some rows."""
         from pellucid._core.kernels.mistakes import add_mistakes
 
         problem, bins = self.problem, self.problem.bins
-        labels, weights = problem.labels.take(rows), sign * problem.weights.units_of(rows)
 
-        def add(block: np.ndarray) -> None:
-            add_mistakes(block, bins.codes, rows, labels, weights, bins.center_code, sums)
+        def add(part: slice, columns: slice, sums: np.ndarray) -> None:
+            some = rows[part]
+            labels, weights = problem.labels.take(some), problem.weights.units_of(some)
+            codes, center_code = bins.codes[columns], bins.center_code[columns]
+            add_mistakes(np.arange(len(codes)), codes, some, labels, weights, center_code, sums)
 
-        features = np.arange(problem.n_features)
-        problem.pool.map(add, problem.feature_blocks(features, len(rows)))
+        return problem.add_up(len(rows), (*bins.edges.shape, 2), add)
 
 
 class _MistakeSearch(CenterSearch):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._utils.threads import ThreadPool
+
+_MIN_ROWS = 2**16
+"""Fewest rows per task."""
 
 
 class SplitRows(NamedTuple):
@@ -59,30 +64,51 @@ def split_by_center(
     """
     from pellucid._core.kernels.partition import partition_rows
 
-    bins, n = problem.bins, len(rows)
-    # One element more than needed: the kernel writes every row before it decides where it belongs.
-    kept, separated = np.empty((2, 2, n + 1), dtype=rows.dtype)
-    sizes, n_kept = np.zeros((2, 2), np.intp), np.empty(len(center_is_left), np.intp)
-    low, high = partition_rows(
-        rows=rows,
-        ends=ends,
-        center_is_left=center_is_left,
-        column=bins.dense_column(feature, problem.n_samples),
-        values=problem.column(feature),
-        edges=bins.edges[feature],
-        inside=bins.inside[feature],
-        code=bins.edges[feature].searchsorted(threshold),
-        threshold=threshold,
-        kept=kept,
-        separated=separated,
-        sizes=sizes,
-        n_kept=n_kept,
+    bins, pool = problem.bins, problem.pool
+    column, values = bins.dense_column(feature, problem.n_samples), problem.column(feature)
+
+    def partition(block: tuple[int, int]) -> tuple[Any, ...]:
+        some = rows[slice(*block)]
+        # One element more than needed: every row is written before it is decided where it belongs.
+        kept, separated = np.empty((2, 2, len(some) + 1), dtype=rows.dtype)
+        sizes, n_kept = np.zeros((2, 2), np.intp), np.empty(len(center_is_left), np.intp)
+        low, high = partition_rows(
+            rows=some,
+            ends=np.clip(ends, *block) - block[0],
+            center_is_left=center_is_left,
+            column=column,
+            values=values,
+            edges=bins.edges[feature],
+            inside=bins.inside[feature],
+            code=bins.edges[feature].searchsorted(threshold),
+            threshold=threshold,
+            kept=kept,
+            separated=separated,
+            sizes=sizes,
+            n_kept=n_kept,
+        )
+        (kept_left, kept_right), (left, right) = sizes.tolist()
+        sides = kept[0, :kept_left], kept[1, :kept_right], separated[0, :left], separated[1, :right]
+        return low, high, n_kept, sides
+
+    lows, highs, n_kept, parts = zip(
+        *pool.map(partition, pool.blocks(len(rows), _MIN_ROWS, per_thread=1))
     )
-    (kept_left, kept_right), (left, right) = sizes.tolist()
-    return CenterPartition(
-        low,
-        high,
-        (kept[0, :kept_left], kept[1, :kept_right]),
-        n_kept,
-        (separated[0, :left], separated[1, :right]),
-    )
+    kept_left, kept_right, left, right = _joined(parts, pool)
+    kept, separated = (kept_left, kept_right), (left, right)
+    return CenterPartition(max(lows), min(highs), kept, np.sum(n_kept, axis=0), separated)
+
+
+def _joined(parts: Sequence[tuple[np.ndarray, ...]], pool: ThreadPool) -> list[np.ndarray]:
+    """The first arrays of all parts one after the other, the second ones, and so on."""
+    if len(parts) == 1:
+        return list(parts[0])
+    ends = np.cumsum([[len(array) for array in part] for part in parts], axis=0)
+    joined = [np.empty(size, dtype=parts[0][0].dtype) for size in ends[-1]]
+
+    def copy(i: int) -> None:
+        for whole, array, end in zip(joined, parts[i], ends[i]):
+            whole[end - len(array) : end] = array
+
+    pool.map(copy, range(len(parts)))
+    return joined

@@ -14,6 +14,7 @@ from pellucid._core.data.arrays import Weights, order_by
 from pellucid._core.data.binning import Bins, make_bins
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.moments import GroupMoments
+from pellucid._utils.arrays import filled
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree.predictor import column_values
 
@@ -21,6 +22,9 @@ _Made = TypeVar("_Made")
 
 _MIN_TASK_VALUES = 150_000
 """Least number of values per task."""
+
+_MANY_COLUMNS = 4
+"""Columns per thread from which on threads share the columns of a node, and not its rows."""
 
 _MAX_CACHED_COLUMNS = 16
 """Columns of a row-major matrix that are stored contiguously at a time."""
@@ -55,7 +59,9 @@ class Problem:
         self.space, self.space_centers = space or (data, centers)
         self.mistake_cost = mistake_cost
         # The labels are read very often: small integers are faster to read.
-        self.labels = labels.astype(np.uint8 if len(centers) <= 256 else np.int32)
+        small = np.uint8 if len(centers) <= 256 else np.int32
+        self.labels = filled(len(labels), small, self.pool, lambda rows: labels[rows])
+        self._given_labels = labels.astype(np.intp, copy=False)
         self._cached_columns: dict[int, np.ndarray] | None = None
 
     @property
@@ -101,12 +107,12 @@ class Problem:
     @cached_property
     def by_center(self) -> np.ndarray:
         """The row numbers, sorted by own center."""
-        return order_by(self.labels, self.n_clusters)
+        return order_by(self.labels, self.n_clusters, self.pool)
 
     @cached_property
     def moments(self) -> GroupMoments | None:
         """Moments of the rows about their own centers; None for k-medians."""
-        return self.space.moments(self.labels, self.space_centers)
+        return self.space.moments(self._given_labels, self.space_centers)
 
     @cached_property
     def cost_unit(self) -> float:
@@ -146,8 +152,7 @@ class Problem:
     def centers_and_costs(self, labels: np.ndarray) -> list[tuple[np.ndarray, float]]:
         """Centers and cost of a grouping of the rows, and of the reference clustering."""
         moments = None if sparse.issparse(self.space.X) else self.moments
-        own = self.labels.astype(np.intp)
-        return self.space.centers_and_costs(labels, own, self.space_centers, moments)
+        return self.space.centers_and_costs(labels, self._given_labels, self.space_centers, moments)
 
     def own_cost(self, labels: np.ndarray) -> int:
         """Cost of a grouping of the rows at its own centers, in units.
@@ -232,6 +237,18 @@ class Problem:
         """Number of rows below which all columns together are too little work for two threads."""
         return 2 * _MIN_TASK_VALUES // self.n_features
 
+    def shares_rows(self, n_rows: int, n_columns: int) -> bool:
+        """Whether threads share some rows instead of the columns: of few columns, some threads
+        would get more than others.
+        """
+        pool = self.pool
+        return (
+            pool.is_parallel
+            and not sparse.issparse(self.X)
+            and n_columns < _MANY_COLUMNS * pool.n_threads
+            and n_rows * n_columns >= 2 * _MIN_TASK_VALUES
+        )
+
     def feature_blocks(self, features: np.ndarray, size: int) -> list[np.ndarray]:
         """The features in blocks, one per task, if each feature means reading `size` numbers."""
         if self.pool.n_threads == 1 or len(features) * size < 2 * _MIN_TASK_VALUES:
@@ -239,3 +256,37 @@ class Problem:
         min_features = -(-_MIN_TASK_VALUES // max(size, 1))
         blocks = self.pool.blocks(len(features), min_features)
         return [features[slice(*block)] for block in blocks]
+
+    def add_up(
+        self,
+        n_rows: int,
+        shape: tuple[int, ...],
+        add: Callable[[slice, slice, np.ndarray], None],
+    ) -> np.ndarray:
+        """Integer sums over some rows of dense data, by column: ``add(rows, columns, sums)`` adds
+        those of some of the rows to the sums of some columns.
+
+        Threads share the columns, or the rows; then their sums are added up.
+        """
+        sums, n_columns = np.zeros(shape, dtype=np.int64), shape[0]
+        everything = slice(0, n_rows), slice(0, n_columns)
+        if not self.shares_rows(n_rows, n_columns):
+            for_columns = self.feature_blocks(np.arange(n_columns), n_rows)
+
+            def add_columns(features: np.ndarray) -> None:
+                columns = slice(features[0], features[-1] + 1)
+                add(everything[0], columns, sums[columns])
+
+            self.pool.map(add_columns, for_columns)
+            return sums
+        least = max(-(-_MIN_TASK_VALUES // n_columns), 2 * sums[0].size)
+        blocks = self.pool.blocks(n_rows, least, per_thread=1)
+
+        def add_rows(block: tuple[int, int]) -> np.ndarray:
+            part = np.zeros_like(sums) if block[0] else sums
+            add(slice(*block), everything[1], part)
+            return part
+
+        for part in self.pool.map(add_rows, blocks)[1:]:
+            sums += part
+        return sums

@@ -157,6 +157,7 @@ class SumSearch:
             self.problem,
             features,
             len(self.rows),
+            len(self.rows),
             self.scan,
             self.refine,
             no_split,
@@ -239,20 +240,25 @@ class SumSearch:
         problem, bins, features = self.problem, self.problem.bins, np.arange(first, last)
         width = min(int(bins.n_edges[first:last].max()) + 1, bins.edges.shape[1])
         shape = len(features), width, len(self.totals)
+        if not bins.is_sparse:
+
+            def add(rows: slice, columns: slice, sums: np.ndarray) -> None:
+                codes, some = bins.codes[first:last][columns], self.rows[rows]
+                if self._terms is not None:
+                    add_losses(codes, some, self._terms[rows], sums)
+                    return
+                groups = self._labels[rows], self._units[rows], sums.transpose(0, 2, 1)
+                hist_dense(np.arange(len(codes)), codes, some, *groups)
+
+            return problem.add_up(len(self.rows), shape, add)
         sums = np.zeros(shape, dtype=np.int64)
-        by_label = sums.transpose(0, 2, 1)
-        if not bins.is_sparse and self._terms is not None:
-            add_losses(bins.codes[first:last], self.rows, self._terms, sums)
-        elif not bins.is_sparse:
-            hist_dense(features, bins.codes, self.rows, self._labels, self._units, by_label)
+        entries = bins.codes[0], bins.indices, bins.indptr, bins.zero_code, self._place
+        if self._terms is not None:
+            add_csc_losses(features, *entries, self._terms, self.totals, sums)
         else:
-            entries = bins.codes[0], bins.indices, bins.indptr, bins.zero_code, self._place
-            if self._terms is not None:
-                add_csc_losses(features, *entries, self._terms, self.totals, sums)
-            else:
-                last_bin = np.full(problem.n_features, shape[1] - 2)
-                units = problem.weights.units
-                hist_csc(features, *entries, units, self.totals, last_bin, by_label)
+            last_bin, units = np.full(problem.n_features, width - 2), problem.weights.units
+            by_label = sums.transpose(0, 2, 1)
+            hist_csc(features, *entries, units, self.totals, last_bin, by_label)
         return sums
 
 

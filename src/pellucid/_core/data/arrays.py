@@ -13,11 +13,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
+from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from pellucid._utils.arrays import filled
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 _COPIED_ROWS = 2048
 """Rows per block if they must be copied: few enough to stay in cache."""
+
+_MIN_SORTED = 2**17
+"""Fewest rows that are sorted by a thread of their own."""
 
 _TWO_STEP_VALUES = 512
 """Values from which on `stable_argsort` is faster in two steps."""
@@ -28,6 +36,50 @@ MAX_COPIES = 2.0**32
 The cost of a copy is rounded to 2**-61 of the cost of all rows. With more copies, the sum of what
 is lost would be seen.
 """
+
+
+_LOADED_VALUES = 2**13
+"""Values of rows that loops load at a time, so that they stay in the first-level cache."""
+
+EVERY_ROW = np.empty(0, dtype=np.int32)
+"""Stands for all rows where loops may be given some."""
+
+
+class FlatRows(NamedTuple):
+    """A dense matrix of any layout as one array, so that loops are compiled once per dtype.
+
+    Entry (i, j) is ``values[i * row_step + j * column_step]``. `is_loaded` says that `loaded_rows`
+    is the matrix itself.
+    """
+
+    values: np.ndarray
+    row_step: int
+    column_step: int
+    n_columns: int
+    is_loaded: bool
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> FlatRows:
+        """Those of a matrix; they are a copy only if it is neither float64 nor float32."""
+        is_loaded, size = _is_loaded(X), X.itemsize
+        is_float = X.dtype == np.float64 or X.dtype == np.float32
+        if not is_float or any(step < 0 or step % size for step in X.strides):
+            X, size = np.ascontiguousarray(X, dtype=np.float64), 8
+        row_step, column_step = X.strides[0] // size, X.strides[1] // size
+        last = (X.shape[0] - 1) * row_step + (X.shape[1] - 1) * column_step
+        n_values = 1 + last if X.size else 0
+        values = as_strided(X, (n_values,), (size,), writeable=False)
+        return cls(values, row_step, column_step, X.shape[1], is_loaded)
+
+
+def _is_loaded(X: np.ndarray) -> bool:
+    return len(X) > 0 and X.dtype == np.float64 and X.flags.carray
+
+
+def loaded_rows(X: np.ndarray) -> np.ndarray:
+    """What loops read rows from: `X` itself, or memory into which they load some at a time."""
+    n_columns = X.shape[1]
+    return X if _is_loaded(X) else np.empty((max(16, _LOADED_VALUES // n_columns), n_columns))
 
 
 def row_major(
@@ -52,11 +104,36 @@ def divide_rows(rows: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndar
     return rows.compress(left), rows.compress(~left)
 
 
-def order_by(groups: np.ndarray, n_groups: int) -> np.ndarray:
+def order_by(groups: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL) -> np.ndarray:
     """Row numbers sorted by group 0 .. n_groups, those of a group in their order."""
     small = np.uint8 if n_groups <= 2**8 else np.uint16 if n_groups <= 2**16 else np.intp
-    # NumPy sorts integers of up to 16 bits in linear time.
-    return np.argsort(groups.astype(small, copy=False), kind="stable").astype(np.int32)
+    blocks = pool.blocks(len(groups), _MIN_SORTED, per_thread=1)
+
+    def sort(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        some = groups[slice(*block)].astype(small, copy=False)
+        # NumPy sorts integers of up to 16 bits in linear time.
+        order = np.argsort(some, kind="stable").astype(np.int32)
+        if len(blocks) == 1:
+            return order, order
+        order += np.int32(block[0])
+        return order, np.bincount(some, minlength=n_groups + 1)
+
+    parts = pool.map(sort, blocks)
+    if len(parts) == 1:
+        return parts[0][0]
+    sizes = np.array([counts for _, counts in parts])
+    # Where the rows of each part begin that are in each group.
+    starts = (np.cumsum(sizes.T.ravel()) - sizes.T.ravel()).reshape(sizes.T.shape).T
+    order = np.empty(len(groups), dtype=np.int32)
+
+    def store(i: int) -> None:
+        at = 0
+        for start, size in zip(starts[i].tolist(), sizes[i].tolist()):
+            order[start : start + size] = parts[i][0][at : at + size]
+            at += size
+
+    pool.map(store, range(len(parts)))
+    return order
 
 
 def stable_argsort(values: np.ndarray) -> np.ndarray:
@@ -92,9 +169,10 @@ class Weights:
     are_integers: bool
 
     @classmethod
-    def equal(cls, n_samples: int) -> Weights:
+    def equal(cls, n_samples: int, pool: ThreadPool = SERIAL) -> Weights:
         """Weight 1 for every row."""
-        return cls(np.ones(n_samples, dtype=np.int64), 1.0, np.ones(n_samples), True, True)
+        units, values = (filled(n_samples, t, pool, lambda rows: 1) for t in (np.int64, np.float64))
+        return cls(units, 1.0, values, True, True)
 
     @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import row_major
+from pellucid._core.data.arrays import FlatRows
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 N_BINS = 128
@@ -259,23 +259,22 @@ def _dense_codes(
     if X.size <= _FEW_VALUES:
         _fill_codes(X, edges, has_all, is_mixed, codes)
         return codes, nothing, nothing
-    lookup = quantizer.lookup
+    lookup, flat = quantizer.lookup, FlatRows.of(X)
 
     def work(block: tuple[int, int]) -> None:
-        columns, cells = np.zeros((BLOCK_COLUMNS, BLOCK_ROWS)), np.empty(BLOCK_ROWS, dtype=np.int32)
-        for rows, values in row_major(X, *block):
-            dense_codes(
-                X=values,
-                first_row=rows.start,
-                lookup=lookup,
-                codes=codes,
-                has_all=has_all,
-                is_mixed=is_mixed,
-                columns=columns,
-                cells=cells,
-            )
+        dense_codes(
+            X=flat,
+            begin=block[0],
+            end=block[1],
+            lookup=lookup,
+            codes=codes,
+            has_all=has_all,
+            is_mixed=is_mixed,
+            columns=np.zeros((BLOCK_COLUMNS, BLOCK_ROWS)),
+            cells=np.empty(BLOCK_ROWS, dtype=np.int32),
+        )
 
-    pool.map(work, pool.blocks(X.shape[0], _MIN_TASK_ROWS, per_thread=8))
+    pool.map(work, pool.blocks(X.shape[0], _MIN_TASK_ROWS))
     return codes, nothing, nothing
 
 

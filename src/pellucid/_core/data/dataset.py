@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import Weights, row_major
+from pellucid._core.data.arrays import EVERY_ROW, FlatRows, Weights, loaded_rows
 from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.moments import (
     GroupMoments,
@@ -144,6 +144,7 @@ class Dataset:
         # Integer weights multiply the rounded cost, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_integers else weights.values
         coordinates = np.ascontiguousarray(centers.T)
+        flat = None if sparse.issparse(X) else FlatRows.of(X)
 
         def work(block: tuple[int, int]) -> None:
             rows = slice(*block)
@@ -159,8 +160,17 @@ class Dataset:
                     out=costs[rows],
                 )
             else:
-                for part, values in row_major(X, *block):
-                    dense_costs(values, centers, scale[part], 1 / unit, costs[part])
+                dense_costs(
+                    X=flat,
+                    every=EVERY_ROW,
+                    begin=block[0],
+                    end=block[1],
+                    centers=centers,
+                    scale=scale,
+                    per_unit=1 / unit,
+                    block=loaded_rows(X),
+                    out=costs,
+                )
             if weights.are_integers and not weights.are_ones:
                 costs[rows] *= weights.units[rows, None]
 

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import row_major
+from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_COLUMNS = 8
 """Least number of columns per task: a cache line of a row-major matrix."""
 
 _BLOCK_ROWS = 2048
-"""Least number of rows per task in the search for the largest values."""
+"""Least number of rows per task."""
 
 _MAX_EXACT_ROWS = 2**21
 """Rows that `dense_sums` adds up exactly; a weight that is a count counts as so many rows."""
@@ -43,22 +43,24 @@ def group_means(
 
 def _largest_values(X: Any, weight: np.ndarray, pool: ThreadPool) -> np.ndarray:
     """Largest absolute value of each column in the rows that have a weight."""
-    has_weight = weight > 0
-    have_all = bool(has_weight.all())
-    if not has_weight.any():
-        return np.zeros(X.shape[1])
     if sparse.issparse(X):
-        counted = X if have_all else X.tocsr()[has_weight]
+        has_weight = weight > 0
+        if not has_weight.any():
+            return np.zeros(X.shape[1])
+        counted = X if has_weight.all() else X.tocsr()[has_weight]
         high, low = counted.max(axis=0).toarray(), counted.min(axis=0).toarray()
         return np.maximum(high, -low).astype(np.float64).ravel()
 
-    def work(block: tuple[int, int]) -> np.ndarray:
-        rows = X[slice(*block)]
-        rows = rows if have_all else rows[has_weight[slice(*block)]]
-        return np.maximum(rows.max(axis=0, initial=0.0), -rows.min(axis=0, initial=0.0))
+    from pellucid._core.kernels.dataset import largest_values
 
-    blocks = pool.blocks(X.shape[0], _BLOCK_ROWS)
-    return np.max(pool.map(work, blocks), axis=0).astype(np.float64)
+    flat = FlatRows.of(X)
+
+    def work(block: tuple[int, int]) -> np.ndarray:
+        largest = np.zeros(flat.n_columns)
+        largest_values(flat, EVERY_ROW, *block, weight, loaded_rows(X), largest)
+        return largest
+
+    return np.max(pool.map(work, pool.blocks(X.shape[0], _BLOCK_ROWS)), axis=0)
 
 
 class LargestWeight(NamedTuple):
@@ -143,27 +145,30 @@ class GroupSums(NamedTuple):
         high, low = np.zeros((2, n_groups, n_features + 1), dtype=np.int64)
         # The scale may exceed the largest number where a column has only tiny ones.
         scale = np.ldexp(1.0, np.minimum(30 - terms.exponents, 1000))
+        columns, dense = slice(None), X
+        if sparse.issparse(X):
+            by_group = labels, weight, are_counts, scale, high, low
+            storage = X.data, X.indices, X.indptr
+            blocks = pool.blocks(n_features, _BLOCK_COLUMNS)
+            pool.map(lambda block: sparse_sums(*storage, *block, *by_group), blocks)
+            columns, dense = slice(n_features, None), np.empty((len(labels), 0))
+        flat = FlatRows.of(dense)
 
-        def add(rows: slice, part: np.ndarray, columns: slice) -> None:
-            sums = np.zeros((2, n_groups, part.shape[1]))
-            dense_sums(part, labels[rows], weight[rows], are_counts, scale[columns], *sums)
-            high[:, columns] += sums[0].astype(np.int64)
-            low[:, columns] += (sums[1] * 2.0**31).astype(np.int64)
+        def work(block: tuple[int, int]) -> np.ndarray:
+            sums = np.zeros((2, n_groups, flat.n_columns + 1))
+            by_group = labels, weight, are_counts, scale[columns]
+            dense_sums(flat, EVERY_ROW, *block, *by_group, loaded_rows(dense), *sums)
+            sums[1] *= 2.0**31
+            return sums.astype(np.int64)
 
-        def work(block: tuple[int, int]) -> None:
-            columns = slice(*block)
-            if sparse.issparse(X):
-                storage = X.data, X.indices, X.indptr
-                sparse_sums(*storage, *block, labels, weight, are_counts, scale, high, low)
-            else:
-                for exact in blocks:
-                    for rows, part in row_major(X, exact.start, exact.stop, columns):
-                        add(rows, part, columns)
-
-        blocks = terms.blocks(weight)
-        pool.map(work, pool.blocks(n_features, _BLOCK_COLUMNS))
-        for rows in blocks:
-            add(rows, np.ones((len(labels[rows]), 1)), slice(n_features, n_features + 1))
+        blocks = [
+            (exact.start + begin, exact.start + end)
+            for exact in terms.blocks(weight)
+            for begin, end in pool.blocks(exact.stop - exact.start, _BLOCK_ROWS)
+        ]
+        for sums in pool.map(work, blocks):
+            high[:, columns] += sums[0]
+            low[:, columns] += sums[1]
         return cls(high, low, terms)
 
     def merge(self, other: GroupSums) -> GroupSums:

@@ -8,14 +8,15 @@ more than rounding errors can, the squared differences are summed in the order o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import row_major
+from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows
+from pellucid._utils.arrays import filled, places_where
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain, are_in_domain
 from pellucid._utils.threads import SERIAL, ThreadPool
 
@@ -98,7 +99,9 @@ def group_moments(
 
     Label -1 is in no group.
     """
-    labels = labels.astype(np.intp, copy=False)
+    if labels.dtype != np.intp:
+        narrow = labels
+        labels = filled(len(narrow), np.intp, pool, lambda part: narrow[part])
     if sparse.issparse(X):
         return _sparse_moments(X, labels, weight, origins)
     return _dense_moments(X, labels, weight, origins, pool, rows)
@@ -142,12 +145,12 @@ def means_and_costs(
 
     if sparse.issparse(X):
         return results(pool.map(moments_of, [labels, others]))
-    differ = labels != others
     if moments is not None:
-        moved = np.flatnonzero(differ)
+        moved = places_where(len(labels), pool, lambda part: labels[part] != others[part])
         removed = moments_of(others, moved)
         if moments.allows_removal(removed):
             return results([moments.minus(removed).plus(moments_of(labels, moved)), moments])
+    differ = labels != others
     common = moments_of(np.where(differ, -1, labels))
     parts = [np.where(differ, groups, -1) for groups in (labels, others)]
     return results([common.plus(moments_of(part)) for part in parts])
@@ -186,24 +189,26 @@ def _dense_moments(
     """Sums over blocks of a fixed number of rows, so that they do not depend on the threads."""
     from pellucid._core.kernels.dataset import BLOCK_ROWS, dense_moments
 
-    if rows is not None and not (X.flags.c_contiguous and X.dtype == np.float64):
-        X, labels, weight, rows = X[rows], labels[rows], weight[rows], None
     n = X.shape[0] if rows is None else len(rows)
     n_blocks, (n_groups, n_features) = -(-n // BLOCK_ROWS), origins.shape
     weights, squares = np.zeros((2, n_blocks, n_groups))
-    sums = np.zeros((n_blocks, n_groups, n_features))
+    sums, flat = np.zeros((n_blocks, n_groups, n_features)), FlatRows.of(X)
 
     def work(blocks: tuple[int, int]) -> None:
-        begin, end = (min(block * BLOCK_ROWS, n) for block in blocks)
-        if rows is not None:
-            b = slice(*blocks)
-            chosen = rows[begin:end]
-            dense_moments(X, chosen, labels, weight, origins, weights[b], squares[b], sums[b])
-            return
-        for part, values in row_major(X, begin, end):
-            b = slice(part.start // BLOCK_ROWS, -(-part.stop // BLOCK_ROWS))
-            by_row = np.arange(len(values)), labels[part], weight[part]
-            dense_moments(values, *by_row, origins, weights[b], squares[b], sums[b])
+        b = slice(*blocks)
+        dense_moments(
+            X=flat,
+            rows=EVERY_ROW if rows is None else rows,
+            n_rows=n,
+            labels=labels,
+            weight=weight,
+            origins=origins,
+            first=blocks[0],
+            block=loaded_rows(X),
+            weights=weights[b],
+            squares=squares[b],
+            sums=sums[b],
+        )
 
     pool.map(work, pool.blocks(n_blocks, 1, per_thread=4))
     return GroupMoments(*(array.sum(axis=0) for array in (weights, squares, sums)))
@@ -237,56 +242,60 @@ def nearest_centers(X: Any, centers: np.ndarray, pool: ThreadPool) -> np.ndarray
     with np.errstate(over="ignore", invalid="ignore"):
         half_squares = 0.5 * (centers**2).sum(axis=1)
     error = RELATIVE_ERROR * (centers.shape[1] + 8)
-    find = _sparse_nearest if sparse.issparse(X) else _dense_nearest
+    parameters = centers, half_squares, error, labels
+    find = partial(_sparse_nearest if sparse.issparse(X) else _dense_nearest, X, *parameters)
 
     def work(block: tuple[int, int]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, part in find(X, *block, centers, half_squares, error, labels):
-                undecided = np.flatnonzero(labels[rows] < 0)
-                if len(undecided):
-                    values = part[undecided]
-                    stored = values.data if sparse.issparse(values) else values
-                    if not are_in_domain(stored):
-                        raise OutOfDomain
-                    labels[rows.start + undecided] = nearest_by_squares(values, centers)
+            if find(*block):
+                undecided = block[0] + np.flatnonzero(labels[slice(*block)] < 0)
+                values = X[undecided]
+                if not are_in_domain(values.data if sparse.issparse(values) else values):
+                    raise OutOfDomain
+                labels[undecided] = nearest_by_squares(values, centers)
 
-    pool.map(work, pool.blocks(len(labels), 2 * _BLOCK_ROWS, per_thread=4))
+    pool.map(work, pool.blocks(len(labels), 2 * _BLOCK_ROWS))
     return labels
 
 
 def _dense_nearest(
     X: np.ndarray,
-    begin: int,
-    end: int,
     centers: np.ndarray,
     half_squares: np.ndarray,
     error: float,
     labels: np.ndarray,
-) -> Iterator[tuple[Any, ...]]:
-    """Set the labels of blocks of rows, -1 if the scores do not decide; yields rows and values."""
-    from pellucid._core.kernels.dataset import dense_nearest
+    begin: int,
+    end: int,
+) -> int:
+    """Set the labels of some rows, -1 where scores do not decide; returns how many those are."""
+    from pellucid._core.kernels.dataset import NARROW, NEAREST_ROWS, narrow_nearest, wide_nearest
 
-    largest = half_squares.max()
-    if len(half_squares) % 2:  # the kernel reads pairs: one more center that is never the nearest
+    flat, largest, limit = FlatRows.of(X), half_squares.max(), MAX_VALUE**2
+    if X.shape[1] <= NARROW:
+        scores = np.empty((len(centers) + 2, NEAREST_ROWS))
+        columns, at = np.zeros((X.shape[1], NEAREST_ROWS)), np.empty(NEAREST_ROWS, dtype=np.intp)
+        terms = centers, half_squares, largest, error, limit
+        scratch = columns, scores[2:], scores[0], scores[1], at
+        return narrow_nearest(flat, begin, end, *terms, *scratch, labels)
+    if len(half_squares) % 2:  # the loop reads pairs: one more center that is never the nearest
         centers = np.concatenate([centers, np.zeros((1, X.shape[1]))])
         half_squares = np.append(half_squares, np.inf)
-    for rows, part in row_major(X, begin, end):
-        dense_nearest(part, centers, half_squares, largest, error, MAX_VALUE**2, labels[rows])
-        yield rows, part
+    terms = centers, half_squares, largest, error, limit
+    return wide_nearest(flat, EVERY_ROW, begin, end, *terms, loaded_rows(X), labels)
 
 
 def _sparse_nearest(
     X: Any,
-    begin: int,
-    end: int,
     centers: np.ndarray,
     half_squares: np.ndarray,
     error: float,
     labels: np.ndarray,
-) -> Iterator[tuple[Any, ...]]:
+    begin: int,
+    end: int,
+) -> int:
     """The same for CSR rows."""
     ones, transposed = np.ones(X.shape[1]), np.ascontiguousarray(centers.T)
-    step = max(_MAX_PRODUCTS // len(centers), 1)
+    step, n_undecided = max(_MAX_PRODUCTS // len(centers), 1), 0
     for start in range(begin, end, step):
         rows = slice(start, min(start + step, end))
         part = X if len(range(start, end)) == X.shape[0] <= step else X[rows]
@@ -297,8 +306,10 @@ def _sparse_nearest(
         scores, every = part @ transposed - half_squares, np.arange(len(sizes))
         labels[rows] = at = scores.argmax(axis=1)
         best, scores[every, at] = scores[every, at], -np.inf
-        labels[rows][~(best - scores.max(axis=1) > errors)] = -1
-        yield rows, part
+        is_clear = best - scores.max(axis=1) > errors
+        labels[rows][~is_clear] = -1
+        n_undecided += len(is_clear) - int(is_clear.sum())
+    return n_undecided
 
 
 def nearest_by_squares(X: Any, centers: np.ndarray) -> np.ndarray:

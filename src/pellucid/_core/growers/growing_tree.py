@@ -16,8 +16,12 @@ import numpy as np
 from pellucid._core.criteria.base import Criterion, DividedNode, Node, StartTree
 from pellucid._core.criteria.column_search import Split
 from pellucid._utils.progress import Progress
+from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
+
+_ROWS_AT_ONCE = 2**17
+"""Rows whose leaf is stored at a time, by one thread."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,23 @@ class GrowthResult:
     @cached_property
     def leaf_of_rows(self) -> np.ndarray:
         """Leaf of each row, by the numbers of the tree that the builder builds."""
-        leaves = {number: leaf.rows for number, leaf in self.leaves.items()}
-        n_samples = sum(len(rows.active) + len(rows.passive) for rows in leaves.values())
-        leaf = np.empty(n_samples, dtype=np.intp)
-        for number, node in enumerate(self.builder.preorder()):
-            if node in leaves:
-                leaf[leaves[node].active] = leaf[leaves[node].passive] = number
+        return self.find_leaves(SERIAL)
+
+    def find_leaves(self, pool: ThreadPool) -> np.ndarray:
+        """The same, found by all threads."""
+        parts = [
+            (number, rows[start : start + _ROWS_AT_ONCE])
+            for number, node in enumerate(self.builder.preorder())
+            if node in self.leaves
+            for rows in (self.leaves[node].rows.active, self.leaves[node].rows.passive)
+            for start in range(0, len(rows), _ROWS_AT_ONCE)
+        ]
+        leaf = np.empty(sum(len(rows) for _, rows in parts), dtype=np.intp)
+
+        def store(part: tuple[int, np.ndarray]) -> None:
+            leaf[part[1]] = part[0]
+
+        pool.map(store, parts)
         return leaf
 
 

@@ -52,28 +52,37 @@ def code_block(values, n_rows, j, at, lookup, has_all, codes, is_mixed, cells):
 
 
 @compiled
-def dense_codes(X, first_row, lookup, codes, has_all, is_mixed, columns, cells):
-    """codes[j, first_row + i] = code of X[i, j]; if has_all[j], is_mixed[j, b] = 1 if bin b holds a
-    value that is not its edge.
+def dense_codes(X, begin, end, lookup, codes, has_all, is_mixed, columns, cells):
+    """codes[j, i] = code of X[i, j] for the rows begin .. end; if has_all[j], is_mixed[j, b] = 1 if
+    bin b holds a value that is not its edge.
 
-    `lookup` is (edges, n_edges, low, scale, table), the last three those of a `CellGrid`. Blocks of
-    rows and columns are transposed into the scratch array `columns`, so that the values of a column
-    are contiguous; `cells` is scratch for a column.
+    `X` is a `pellucid._core.data.arrays.FlatRows`, and `lookup` is (edges, n_edges, low, scale,
+    table), the last three those of a `CellGrid`. Blocks of rows and columns are transposed into the
+    scratch array `columns`, so that the values of a column are contiguous; `cells` is scratch for a
+    column.
     """
-    one, (n_samples, n_features) = np.uint64(1), X.shape
-    for start in range(0, n_samples, BLOCK_ROWS):
-        size = n_samples - start
+    one, n_features = np.uint64(1), X.n_columns
+    values, along_row, along_column = X.values, np.uint64(X.row_step), np.uint64(X.column_step)
+    for start in range(begin, end, BLOCK_ROWS):
+        size = end - start
         n_rows = np.uint64(size if size < BLOCK_ROWS else BLOCK_ROWS)
-        at = np.uint64(first_row + start)
+        at = np.uint64(start)
         for first in range(0, n_features, BLOCK_COLUMNS):
             size = n_features - first
             n_columns = np.uint64(size if size < BLOCK_COLUMNS else BLOCK_COLUMNS)
-            for i in range(np.uint64(0), n_rows, np.uint64(2)):
-                row = np.uint64(start) + i  # two rows, whose values are stored together
-                other = row + one if i + one < n_rows else row
+            corner = at * along_row + np.uint64(first) * along_column
+            if along_column == 1:
+                for i in range(np.uint64(0), n_rows, np.uint64(2)):
+                    row = corner + i * along_row  # two rows, whose values are stored together
+                    other = row + along_row if i + one < n_rows else row
+                    for f in range(n_columns):
+                        columns[f, i] = values[row + f]
+                        columns[f, i + one] = values[other + f]
+            else:
                 for f in range(n_columns):
-                    columns[f, i] = X[row, np.uint64(first) + f]
-                    columns[f, i + one] = X[other, np.uint64(first) + f]
+                    column = corner + f * along_column
+                    for i in range(n_rows):
+                        columns[f, i] = values[column + i * along_row]
             for f in range(n_columns):
                 j = np.uint64(first) + f
                 code_block(columns[f], n_rows, j, at, lookup, has_all, codes, is_mixed, cells)

@@ -137,25 +137,20 @@ def test_same_tree_with_weights_though_a_task_fails(spark, tmp_path, monkeypatch
     X, centers = blobs()
     weights = np.random.default_rng(6).random(len(X))
     calls, failed = str(tmp_path / "calls"), str(tmp_path / "failed")
-    make_mapper = adapter._mapper
+    map_batches = adapter.map_batches
 
-    def failing_mapper(task):
-        mapper = make_mapper(task)
+    def failing(task, batches):
+        # The length of the file after an append is the number of this call.
+        file = os.open(calls, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+        os.write(file, b".")
+        number = os.lseek(file, 0, os.SEEK_CUR)
+        os.close(file)
+        if number == 6:
+            os.mkdir(failed)
+            raise OSError("the machine is gone")
+        yield from map_batches(task, batches)
 
-        def work(batches):
-            # The length of the file after an append is the number of this call.
-            file = os.open(calls, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
-            os.write(file, b".")
-            number = os.lseek(file, 0, os.SEEK_CUR)
-            os.close(file)
-            if number == 6:
-                os.mkdir(failed)
-                raise OSError("the machine is gone")
-            yield from mapper(batches)
-
-        return work
-
-    monkeypatch.setattr(adapter, "_mapper", failing_mapper)
+    monkeypatch.setattr(adapter, "map_batches", failing)
     data = pellucid.scan(frame_of(spark, X, weights, n_partitions=2), weight="w")
     model = pellucid.EMN(reference=centers).fit(data)
     assert_same_tree(model, pellucid.EMN(reference=centers).fit(X, sample_weight=weights))
@@ -184,15 +179,126 @@ def test_predict_adds_an_expression(spark):
 def test_errors_name_the_column(spark):
     X, centers = blobs()
     X[77, 1] = np.nan
-    with pytest.raises(Exception, match="column 'x1' contains missing values"):
-        pellucid.IMM(reference=centers).fit(pellucid.scan(frame_of(spark, X)))
+    data = pellucid.scan(frame_of(spark, X))
+    with pytest.raises(ValueError, match="column 'x1' contains missing values") as caught:
+        pellucid.IMM(reference=centers).fit(data)
+    assert "Traceback" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_vectors_in_a_pipeline(spark, tmp_path):
+    from pyspark.ml import Pipeline, PipelineModel
+    from pyspark.ml.clustering import KMeans
+    from pyspark.ml.feature import StandardScaler, VectorAssembler
+
+    from pellucid.spark import Explainer
+
+    X, _ = blobs()
+    frame = frame_of(spark, X)
+    steps = [
+        VectorAssembler(inputCols=["x0", "x1"], outputCol="v"),
+        StandardScaler(inputCol="v", outputCol="features", withMean=True),
+        KMeans(k=3, seed=0, maxIter=2, predictionCol="cluster"),
+    ]
+    fitted = Pipeline(stages=steps).fit(frame)
+    clustered = fitted.transform(frame)
+    kmeans = fitted.stages[-1]
+    explainer = Explainer().setMethod("emn").setCenters(kmeans).setOptions({"n_jobs": 1})
+    model = explainer.fit(clustered)
+    rows = np.array([row.features.toArray() for row in clustered.select("features").collect()])
+    expected = pellucid.EMN(reference=kmeans).fit(rows)
+    assert_same_tree(model.explanation, expected)
+    assert list(model.explanation.feature_names_in_) == ["features[0]", "features[1]"]
+    # The names that VectorAssembler stored, and a KMeansModel as reference of a scan.
+    centers = np.array(kmeans.clusterCenters())
+    of_names = Explainer(featuresCol="v", centers=centers).fit(clustered)
+    of_scan = pellucid.IMM(reference=kmeans).fit(pellucid.scan(frame))
+    assert_same_tree(of_names.explanation, of_scan)
+    assert list(of_names.explanation.feature_names_in_) == ["x0", "x1"]
+    whole = PipelineModel([*fitted.stages, model])
+    whole.write().save(str(tmp_path / "model"))
+    found = PipelineModel.load(str(tmp_path / "model")).transform(frame)
+    assert found.columns == ["x0", "x1", "v", "features", "cluster", "prediction"]
+    labels = [row.prediction for row in found.select("prediction").collect()]
+    assert (expected.predict(rows) == labels).all()
+
+
+def test_other_models_have_no_nearest_centers(spark):
+    from pyspark.ml.clustering import KMeans
+    from pyspark.ml.linalg import Vectors
+
+    frame = spark.createDataFrame([(Vectors.dense(1.0, i),) for i in range(1, 5)], ["features"])
+    model = KMeans(k=2, seed=0, maxIter=1, distanceMeasure="cosine").fit(frame)
+    with pytest.raises(ValueError, match="are not those of the nearest center; pass the labels"):
+        pellucid.IMM(reference=model).fit(pellucid.scan(lambda: [np.ones((3, 2))]))
+
+
+def test_missing_numbers(spark):
+    from pellucid.spark import Explainer
+
+    X, centers = blobs()
+    X[7], X[9] = np.nan, np.inf
+    is_known = np.isfinite(X).all(axis=1)
+    frame = frame_of(spark, X)
+    explainer = Explainer(inputCols=["x0", "x1"], centers=centers, handleInvalid="skip")
+    model = explainer.fit(frame)
+    assert_same_tree(model.explanation, pellucid.IMM(reference=centers).fit(X[is_known]))
+    assert model.transform(frame).count() == is_known.sum()
+    found = model.setHandleInvalid("keep").transform(frame).toPandas()
+    assert (found["prediction"].isna() == ~np.isfinite(found["x0"])).all()
+    with pytest.raises(Exception, match="column 'x[01]' contains missing values; set handleInv"):
+        model.setHandleInvalid("error").transform(frame).collect()
+
+
+def test_any_column_name(spark):
+    from pyspark.sql import functions as F
+
+    X, centers = blobs()
+    names = ["a.b", "a`b", "A.b"]
+    frame = frame_of(spark, X)
+    frame = frame.select(*map(F.col, ["x0", "x1", "x0"])).toDF(*names)
+    data = pellucid.scan(frame, names[:2])
+    model = pellucid.IMM(reference=centers).fit(data)
+    assert_same_tree(model, pellucid.IMM(reference=centers).fit(X))
+    found = model.predict(data).toPandas()
+    assert found.columns.tolist() == [*names, "cluster"]
+    assert (found["cluster"] == model.predict(found[names[:2]].to_numpy())).all()
+
+
+def test_rows_are_read_twice_and_results_are_merged_as_a_tree(spark, tmp_path, monkeypatch):
+    from pellucid.scale import spark as adapter
+
+    monkeypatch.setattr(adapter, "_MERGED_AT_ONCE", 2)
+    X, centers = blobs()
+    log = str(tmp_path / "log")
+
+    def read(batches):
+        with open(log, "a") as file:
+            file.write(".")
+        yield from batches
+
+    frame = frame_of(spark, X, n_partitions=5).mapInArrow(read, "x0 double, x1 double")
+    model = pellucid.IMM(reference=centers).fit(pellucid.scan(frame))
+    assert_same_tree(model, pellucid.IMM(reference=centers).fit(X))
+    # A sample, which decides about bins, and the first pass.
+    assert len((tmp_path / "log").read_text()) == 2 * 5
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+@pytest.mark.parametrize("seed", range(int(os.environ.get("PELLUCID_SPARK_CASES", "2"))))
+def test_random_cases(seed, spark):
+    from benchmarks.scale.trees import compare
+
+    assert compare(seed, ("Spark",), spark, 6)["Spark"] == "same"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"method": "cart", "inputCols": ["x0"]}, "method='cart' is unknown"),
-        ({}, "inputCols is not set"),
+        ({}, "inputCols is not set, and the data have no column 'features'"),
+        ({"featuresCol": "x0"}, "featuresCol='x0' holds no vectors"),
+        ({"inputCols": ["x0"], "handleInvalid": "drop"}, "use error, skip or keep"),
         ({"inputCols": ["x9"]}, "no column 'x9'"),
     ],
 )

@@ -262,7 +262,6 @@ class BaseThresholdTree(
 
     def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> FitSummary:
         """Grow the tree in passes over the batches of a scan."""
-        from pellucid._core.batches.partitions import with_reports
         from pellucid.scale.fitting import make_problem, summarize
         from pellucid.scale.references import find_reference as find_scan_reference
 
@@ -279,10 +278,8 @@ class BaseThresholdTree(
             # Costs at all centers are in memory, so that their number limits the rows of a batch.
             centers = getattr(self.reference, "cluster_centers_", self.reference)
             n_clusters = np.shape(centers)[0] if np.ndim(centers) == 2 else self.n_clusters
-            partitions = with_reports(
-                scan.partitions(pool, n_clusters or DEFAULT_N_CLUSTERS),
-                Progress(type(self).__name__, 0, self.verbose),
-            )
+            progress = Progress(type(self).__name__, 0, self.verbose)
+            partitions = scan.partitions(pool, n_clusters or DEFAULT_N_CLUSTERS, progress)
             try:
                 reference = find_scan_reference(
                     self.reference,
@@ -299,6 +296,7 @@ class BaseThresholdTree(
                 found = summarize(
                     problem, first, growth, reference.names, renames=self._moves_clusters
                 )
+                partitions.finish()
             finally:
                 partitions.close()
         if not scan.exact:

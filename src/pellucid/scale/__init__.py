@@ -13,8 +13,9 @@ from pellucid._utils.imports import lazy_attributes
 
 if TYPE_CHECKING:
     from pellucid.scale._kmeans import KMeans
+    from pellucid.scale.passes import PassRecord
 
-__all__ = ["KMeans"]
+__all__ = ["KMeans", "PassRecord"]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_attributes(__name__, {"_kmeans": "KMeans"})
+    __getattr__, __dir__ = lazy_attributes(__name__, {"_kmeans": "KMeans", "passes": "PassRecord"})

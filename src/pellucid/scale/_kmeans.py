@@ -10,7 +10,6 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid._core.batches.batch import RawBatch
-from pellucid._core.batches.partitions import with_reports
 from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.scale.references import NearestCenter, cluster_by_kmeans
@@ -120,9 +119,8 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
             rows = validate_data(self, X, dtype=[np.float64, np.float32])
             data = scan(lambda: [rows])
         with ThreadPool(count_threads(self.n_jobs)) as pool:
-            partitions = with_reports(
-                data.partitions(pool, self.n_clusters), Progress("KMeans", 0, self.verbose)
-            )
+            progress = Progress("KMeans", 0, self.verbose)
+            partitions = data.partitions(pool, self.n_clusters, progress)
             try:
                 self.cluster_centers_, self.n_iter_ = cluster_by_kmeans(
                     partitions,
@@ -133,6 +131,7 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
                     n_init=self.n_init,
                     max_iter=self.max_iter,
                 )
+                partitions.finish()
             finally:
                 partitions.close()
         if not is_scan(X):

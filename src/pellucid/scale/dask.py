@@ -11,7 +11,7 @@ import numpy as np
 from dask.sizeof import sizeof
 
 from pellucid._core.batches.batch import Batch, Encoder, RawBatch
-from pellucid._core.batches.partitions import ExactTask, Partitions, Task, over_batches
+from pellucid._core.batches.partitions import Partitions, Task, over_batches
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
@@ -144,7 +144,7 @@ class DaskPartitions(Partitions):
         elif not self._groups:
             self._groups = _in_groups(self._encoded)
         # Where the partitions are must not change the rounding errors of a sum.
-        is_grouped = self._groups and isinstance(task, ExactTask)
+        is_grouped = self._groups and task.is_exact
         groups = self._groups if is_grouped else [[part] for part in self._encoded]
         return _map_merge(task, groups)
 

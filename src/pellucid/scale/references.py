@@ -261,7 +261,23 @@ def find_reference(
     return found
 
 
+def spark_centers(model: Any) -> np.ndarray:
+    """The centers of a fitted KMeansModel of Spark."""
+    if (
+        type(model).__name__ != "KMeansModel"
+        or getattr(model, "getDistanceMeasure", lambda: "euclidean")() != "euclidean"
+    ):
+        raise InputError(
+            f"the clusters of the {type(model).__name__} of Spark are not those of the nearest "
+            "center",
+            hint="pass the labels that its transform adds: scan(..., labels=), or labelCol",
+        )
+    return np.array(model.clusterCenters(), dtype=np.float64)
+
+
 def _given(reference: Any, scan: Any) -> ScanReference:
+    if type(reference).__module__.startswith("pyspark."):
+        reference = spark_centers(reference)
     is_estimator = hasattr(reference, "predict") or hasattr(reference, "fit")
     centers = getattr(reference, "cluster_centers_", None) if is_estimator else reference
     if centers is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from pellucid._core.batches.batch import RawBatch
-from pellucid._core.batches.partitions import Partitions
 from pellucid._utils.imports import is_missing
 from pellucid._utils.notices import InputError
+from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool
+from pellucid.scale.passes import PassRecord, RecordedPartitions
 from pellucid.scale.prediction import predict_source
 from pellucid.scale.queries import open_source
 from pellucid.scale.sampling import GatheredRows, GatherTask
@@ -45,6 +47,10 @@ class BatchScan:
         Bytes that the batches in memory may take.
     exact : bool
         Whether thresholds inside bins are searched.
+    checkpoint : path or None
+        Folder of the results of finished passes.
+    on_pass : callable or None
+        What is called after each pass.
     """
 
     source: Source
@@ -53,6 +59,8 @@ class BatchScan:
     labels: str | None
     memory: int
     exact: bool = True
+    checkpoint: str | os.PathLike[str] | None = None
+    on_pass: Callable[[PassRecord], Any] | None = None
 
     def with_clusters(self, model: Any, column: str = "cluster") -> Any:
         """All rows with their clusters, as a lazy object; ``model.predict(scan)`` is the same.
@@ -116,7 +124,7 @@ class BatchScan:
         if (n_rows := self.source.count()) is not None and n_rows > limit:
             return GatheredRows(n_rows, None)
         with ThreadPool(n_threads) as pool:
-            partitions = self.partitions(pool, 1)
+            partitions = self.source.partitions(self, pool, 1)
             try:
                 found = partitions.map_raw(GatherTask(limit, self.columns, self.labels))
             finally:
@@ -145,9 +153,11 @@ class BatchScan:
         """Makes batches of chunks; it can be sent to other processes."""
         return BatchReader(self.columns, self.weight, self.labels)
 
-    def partitions(self, pool: ThreadPool, n_clusters: int) -> Partitions:
-        """The batches, which are encoded once."""
-        return self.source.partitions(self, pool, n_clusters)
+    def partitions(
+        self, pool: ThreadPool, n_clusters: int, progress: Progress
+    ) -> RecordedPartitions:
+        """The batches, which are encoded once; passes are recorded."""
+        return RecordedPartitions(self.source.partitions(self, pool, n_clusters), progress, self)
 
     def read(self, n_rows: int) -> Iterator[RawBatch]:
         """The batches as they are read."""
@@ -198,6 +208,8 @@ def scan(
     labels: str | None = None,
     memory: str | int = "2GB",
     exact: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
+    on_pass: Callable[[PassRecord], Any] | None = None,
 ) -> BatchScan:
     """Read data in batches instead of into memory.
 
@@ -234,6 +246,13 @@ def scan(
         objective that is more than this above the best one. The objective is the weight of the
         mistakes (`IMM`, `EMN`, `BSIMM`), the relative cost with the depth penalty (`ExGreedy`,
         `ExShallow`), the cost (`ExKMC`) or the sum of the cut ratios (`SpEx`).
+    checkpoint : path, optional
+        A folder in which the merged result of every finished pass is stored. After a crash, the
+        same fit takes finished passes from there, if data and parameters are the same. The results
+        are removed when a fit ends.
+    on_pass : callable, optional
+        Called after every pass with a `pellucid.scale.PassRecord`: its number, task, seconds, rows
+        and bytes. The same is logged, level INFO, by the logger "pellucid.scale".
 
     Returns
     -------
@@ -276,7 +295,9 @@ def scan(
     if cast := [opened.casts[name] for name in used if name in opened.casts]:
         more = f", and {len(cast) - 1} more columns" if len(cast) > 1 else ""
         warnings.warn(f"{cast[0]}{more}; values are read as a type that fits both", stacklevel=2)
-    return BatchScan(opened, tuple(columns), weight, labels, read_memory(memory), exact)
+    return BatchScan(
+        opened, tuple(columns), weight, labels, read_memory(memory), exact, checkpoint, on_pass
+    )
 
 
 def _open(source: Any, row_filter: Any) -> Source:

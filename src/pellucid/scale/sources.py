@@ -60,6 +60,11 @@ class Source(ABC):
     def predict(self, predictor: Any) -> Any:
         """All rows with the clusters that a `ScanPredictor` finds, as a lazy object."""
 
+    def fingerprint(self) -> Any:
+        """What changes if the data change, as far as it is known without reading them."""
+        states = getattr(self, "_states", None)
+        return None if states is None else states.states
+
     def count(self) -> int | None:
         """Number of rows, if all of them would have to be sent to learn it otherwise."""
         return None
@@ -80,11 +85,11 @@ class FileStates:
     """Sizes and times of files."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._states = {path: _file_state(path) for path in paths}
+        self.states = {path: _file_state(path) for path in paths}
 
     def check(self) -> None:
         """Raise an error if a file has changed."""
-        for path, state in self._states.items():
+        for path, state in self.states.items():
             if _file_state(path) != state:
                 raise InputError(
                     f"{path} has changed while it was read", hint="copy the file and start again"

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 N_PARTS = 16384
-"""Parts into which the bins of a column are divided together."""
+"""Parts into which the bins of a column are divided together, at most."""
+
+_MIN_PARTS = 64
+_MAX_BYTES = 2**24
+"""Bytes of the sums of all parts of a pass, unless columns would have less than `_MIN_PARTS`."""
 
 _MAX_FLOAT = np.finfo(np.float64).max
 
@@ -67,28 +71,39 @@ class PartRequest:
 
 @dataclass(frozen=True)
 class PartSums:
-    """Sums over the rows of parts, (n_parts, n_channels), int64.
+    """Sums over the rows of some parts, (len(parts), n_channels), int64.
 
-    `lowest` and `highest` are the extreme values; infinite for parts without rows.
+    `parts` are ascending; the others have no rows. `lowest` and `highest` are the extreme values.
     """
 
+    parts: np.ndarray
     sums: np.ndarray
     lowest: np.ndarray
     highest: np.ndarray
 
     @classmethod
-    def empty(cls, n_parts: int, n_channels: int) -> PartSums:
-        """Sums over no rows."""
-        sums = np.zeros((n_parts, n_channels), dtype=np.int64)
-        return cls(sums, np.full(n_parts, np.inf), np.full(n_parts, -np.inf))
+    def zeros(cls, parts: np.ndarray, n_channels: int) -> PartSums:
+        """Sums over no rows; extreme values are infinite."""
+        n = len(parts)
+        sums = np.zeros((n, n_channels), dtype=np.int64)
+        return cls(parts, sums, np.full(n, np.inf), np.full(n, -np.inf))
+
+    def with_rows(self) -> PartSums:
+        """The parts that hold rows."""
+        has_rows = self.lowest <= self.highest
+        arrays = (self.parts, self.sums, self.lowest, self.highest)
+        return PartSums(*(array[has_rows] for array in arrays))
 
     def merge(self, other: PartSums) -> PartSums:
         """Sums over the rows of both."""
-        return PartSums(
-            self.sums + other.sums,
-            np.minimum(self.lowest, other.lowest),
-            np.maximum(self.highest, other.highest),
-        )
+        parts = np.union1d(self.parts, other.parts)
+        merged = PartSums.zeros(parts, self.sums.shape[1])
+        for one in (self, other):
+            at = parts.searchsorted(one.parts)
+            merged.sums[at] += one.sums
+            merged.lowest[at] = np.minimum(merged.lowest[at], one.lowest)
+            merged.highest[at] = np.maximum(merged.highest[at], one.highest)
+        return merged
 
 
 class FineColumn:
@@ -106,12 +121,19 @@ class FineColumn:
         self._last = upper
         self._first = np.append(to_keys(np.array([-_MAX_FLOAT])), upper[:-1] + 1)
 
-    def request(self, node: int, feature: int, is_wanted: np.ndarray, n_bins: int) -> PartRequest:
-        """The parts of some bins."""
+    def request(
+        self, node: int, feature: int, is_wanted: np.ndarray, n_bins: int, n_columns: int
+    ) -> PartRequest:
+        """The parts of some bins; so few that the sums of `n_columns` do not take too much space.
+
+        The number of parts decides about passes, but not about the best threshold.
+        """
         wanted = is_wanted.nonzero()[0]
         first, last = self._first[wanted], self._last[wanted]
         size = last.view(np.uint64) - first.view(np.uint64)
-        n_parts = max(2, N_PARTS // len(wanted))
+        n_numbers = n_columns * (self.sums.shape[1] + 3)
+        n_parts = min(N_PARTS, max(_MIN_PARTS, _MAX_BYTES // (8 * n_numbers)))
+        n_parts = max(2, n_parts // len(wanted))
         step = size // np.uint64(n_parts) + np.uint64(1)
         start = np.append(0, (size // step).view(np.int64) + 1).cumsum()
         bins = np.zeros(n_bins, dtype=bool)
@@ -122,7 +144,7 @@ class FineColumn:
         """Replace the wanted bins by their parts that hold rows."""
         wanted, replaced = is_wanted.nonzero()[0], []
         for w, bin_number in enumerate(wanted):
-            part = slice(request.start[w], request.start[w + 1])
+            part = slice(*found.parts.searchsorted(request.start[w : w + 2]))
             replaced.append(self._parts_of(int(bin_number), found, part))
         kept = ~is_wanted
         fields = ("edges", "sums", "inside", "_bin", "_first", "_last")
@@ -137,9 +159,7 @@ class FineColumn:
 
     def _parts_of(self, number: int, found: PartSums, part: slice) -> tuple[np.ndarray, ...]:
         """Edges, sums, insides, bins of the quantizer and keys of the parts of a bin."""
-        lowest, highest = found.lowest[part], found.highest[part]
-        has_rows = lowest <= highest
-        lowest, highest, sums = lowest[has_rows], highest[has_rows], found.sums[part][has_rows]
+        lowest, highest, sums = found.lowest[part], found.highest[part], found.sums[part]
         first, last, inside = to_keys(lowest), to_keys(highest), lowest < highest
         edges, upper = highest, self.edges[number]
         if not len(edges) or edges[-1] < upper:

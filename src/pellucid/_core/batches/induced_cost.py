@@ -66,14 +66,17 @@ class BatchInducedCost(BatchCriterion[None]):
         """Searches for the best split of nodes with several centers, after one pass."""
         assert n == 1
         found = self.problem.map(MarginTask(routing, self.row_sums(nodes), self.problem.n_bins))
-        return {n_.rows.number: self._search(n_.rows, found[n_.rows.number]) for n_ in nodes}
+        return {
+            node.rows.number: self._search(node.rows, found[node.rows.number], len(nodes))
+            for node in nodes
+        }
 
-    def _search(self, node: BatchNode, sums: NodeMargins) -> Search:
+    def _search(self, node: BatchNode, sums: NodeMargins, n_nodes: int) -> Search:
         coordinates = self.problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if len(features):
             for weight_per_center in (self.problem.units_per_row, 0.0):
-                search = _InducedCostSearch(self, node, sums, features, weight_per_center)
+                search = _InducedCostSearch(self, node, sums, features, weight_per_center, n_nodes)
                 if splits := (yield from search.run()):
                     return splits
         return []
@@ -89,9 +92,11 @@ class _InducedCostSearch:
         sums: NodeMargins,
         features: np.ndarray,
         min_weight: float,
+        n_nodes: int,
     ) -> None:
         problem = criterion.problem
         self.criterion, self.problem, self.node, self.features = criterion, problem, node, features
+        self.n_nodes = n_nodes
         self.weight, self.base = sums.histogram[0].sum(axis=1), sums.cost
         weight = float(self.weight[0].sum())
         self.terms = induced_terms(
@@ -139,7 +144,9 @@ class _InducedCostSearch:
 
         number = self.node.number
         return (
-            yield from search_node(number, search, self._column, self._judge, self.problem, prepare)
+            yield from search_node(
+                number, search, self._column, self._judge, self.problem, self.n_nodes, prepare
+            )
         )
 
     def _bounds(self) -> tuple[np.ndarray, float, float]:

@@ -168,7 +168,10 @@ class BatchMistakes(BatchCriterion[None]):
                 number: self._histogram.take(centers, axis=1)
                 for number, centers in rows.centers_of_node.items()
             }
-        return {n_.rows.number: self._search(n_.rows, found[n_.rows.number], n) for n_ in nodes}
+        return {
+            node.rows.number: self._search(node.rows, found[node.rows.number], n, len(nodes))
+            for node in nodes
+        }
 
     def groups(self, nodes: Sequence[Node[None]]) -> Iterator[Sequence[Node[None]]]:
         """Nodes whose histograms are counted in one pass: all, unless they overlap."""
@@ -192,7 +195,7 @@ class BatchMistakes(BatchCriterion[None]):
         self._histogram = found if last is None else self._histogram - found
         self._last = step
 
-    def _search(self, node: BatchNode, histogram: np.ndarray, n: int) -> Search:
+    def _search(self, node: BatchNode, histogram: np.ndarray, n: int, n_nodes: int) -> Search:
         """The search for the n best splits of a node, given its histogram by own center."""
         problem, bins = self.problem, self.problem.bins
         coordinates = problem.centers[node.centers]
@@ -224,7 +227,7 @@ class BatchMistakes(BatchCriterion[None]):
             return Judgement(best_edges(found, column.edges), wanted, found[:, 2].min())
 
         search = ColumnSearch(found[features], features, bins.edges, np.inf, n)
-        splits = yield from search_node(node.number, search, make_column, judge, problem)
+        splits = yield from search_node(node.number, search, make_column, judge, problem, n_nodes)
         per_weight = problem.weight_units.per_weight
         if node.number in problem.gaps:
             problem.gaps[node.number] /= per_weight

@@ -42,13 +42,15 @@ def search_node(
     make_column: Callable[[int], FineColumn],
     judge: Callable[[int, FineColumn, Any], Judgement],
     problem: BatchProblem,
+    n_nodes: int,
     prepare: Callable[[list[int]], Generator[Any, Any, None]] | None = None,
 ) -> Search:
     """The best splits of a node, from the columns of its `search` after a scan of all bins.
 
     ``make_column(feature)`` gives a column with the bins of the quantizer, and ``judge(feature,
-    column, limit)`` judges its edges and bins. ``prepare(features)`` yields requests for what
-    `make_column` needs, and stores the answers. If the problem is not exact, thresholds inside bins
+    column, limit)`` judges its edges and bins. `n_nodes` are searched together.
+    ``prepare(features)`` yields requests for what `make_column` needs, and stores the answers. If
+    the problem is not exact, thresholds inside bins
     are not searched, and the gap is stored.
     """
     n_columns, bound = _FIRST_COLUMNS, np.inf
@@ -59,12 +61,12 @@ def search_node(
         columns, best = {j: make_column(j) for j in features}, {}
         waiting = features
         while waiting:
-            requests, wanted = {}, {}
+            requests, wanted, n_requests = {}, {}, n_nodes * len(waiting)
             for j in waiting:
                 best[j], wanted[j], least = judge(j, columns[j], limit)
                 if wanted[j].any():
                     bound = min(bound, least)
-                    requests[j] = columns[j].request(node, j, wanted[j], problem.n_bins)
+                    requests[j] = columns[j].request(node, j, wanted[j], problem.n_bins, n_requests)
             if not problem.is_exact:
                 break
             waiting = list(requests)

@@ -1,6 +1,6 @@
 """The explanation problem on partitioned data, and the partition protocol.
 
-A task is applied to every batch, and its results are merged. Passes are reported.
+A task is applied to every batch, and its results are merged.
 """
 
 from __future__ import annotations
@@ -16,12 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._core.batches.batch import Batch, Encoder, RawBatch, WeightUnits
-from pellucid._utils.progress import Progress
+from pellucid._core.batches.batch import Encoder, RawBatch, WeightUnits
 from pellucid._utils.threads import SERIAL, ThreadPool
-
-_STEP = 10
-"""Percent between two reports."""
 
 
 def merged(first: Any, second: Any) -> Any:
@@ -42,6 +38,9 @@ class Task:
     The merged result must not depend on the order of the batches, except for rounding errors.
     """
 
+    is_exact = False
+    """Whether results are integers or extremes: in any order, they merge to the same bits."""
+
     def __call__(self, batch: Any, /) -> Any:
         """The result of one batch."""
         raise NotImplementedError
@@ -52,10 +51,12 @@ class Task:
 
 
 class ExactTask(Task):
-    """A task whose results are integers or extremes: in any order, they merge to the same bits.
+    """A task with exact results.
 
     A subclass defines `__call__`, or `over` if it works on several batches together.
     """
+
+    is_exact = True
 
     def __call__(self, batch: Any) -> Any:
         """The result of one batch."""
@@ -188,80 +189,6 @@ def read_ahead(items: Iterable[Any], size: int) -> Iterator[Any]:
         while group := waiting.result():
             waiting = executor.submit(lambda: list(islice(iterator, size)))
             yield from group
-
-
-def with_reports(partitions: Partitions, progress: Progress) -> Partitions:
-    """The same partitions; every pass is reported if somebody wants to know."""
-    return ReportedPartitions(partitions, progress) if progress.is_reported else partitions
-
-
-class ReportedPartitions(Partitions):
-    """Partitions that report the number of the pass, and its percentage of the rows.
-
-    Percentages are reported of batches on this machine, from the second pass on, when the number of
-    rows is known.
-    """
-
-    def __init__(self, partitions: Partitions, progress: Progress) -> None:
-        self._partitions, self._progress = partitions, progress
-        self.passes_are_costly = partitions.passes_are_costly
-        self._n_passes, self._n_rows = 0, 0
-
-    def map_raw(self, task: Task) -> Any:
-        return self._reported(task, self._partitions.map_raw)
-
-    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
-        return self._reported(task, lambda task: self._partitions.map_encoded(task, encoder))
-
-    def _reported(self, task: Task, run: Callable[[Task], Any]) -> Any:
-        self._n_passes += 1
-        name = f"pass {self._n_passes}"
-        self._progress.report(name)
-        if not isinstance(self._partitions, LocalPartitions):
-            return run(task)
-        counted = _CountedTask(
-            task, self._n_rows, lambda percent: self._progress.report(f"{name}: {percent}%")
-        )
-        try:
-            return run(counted)
-        finally:
-            self._n_rows = max(self._n_rows, counted.done)
-
-    def close(self) -> None:
-        self._partitions.close()
-
-
-class _CountedTask(Task):
-    """A task that counts the rows it has seen, and reports every ten percent of `n_rows`."""
-
-    def __init__(self, task: Task, n_rows: int, report: Callable[[int], None]) -> None:
-        self._task, self._n_rows, self._report = task, n_rows, report
-        self.done, self._shown, self._lock = 0, 0, Lock()
-
-    def _count(self, n_rows: int) -> None:
-        with self._lock:
-            self.done += n_rows
-            percent = min(100, 100 * self.done // self._n_rows) if self._n_rows else 0
-            if percent >= self._shown + _STEP:
-                self._shown = percent - percent % _STEP
-                self._report(percent)
-
-    def __call__(self, batch: Any) -> Any:
-        found = self._task(batch)
-        self._count(len(batch.X) if isinstance(batch, RawBatch) else batch.n_rows)
-        return found
-
-    def merge(self, first: Any, second: Any) -> Any:
-        return self._task.merge(first, second)
-
-    def over(self, batches: Iterable[Batch]) -> Any:
-        """The merged result of several batches."""
-        return over_batches(self._task, self._counted(batches))
-
-    def _counted(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        for batch in batches:
-            yield batch
-            self._count(batch.n_rows)
 
 
 class BatchBins(NamedTuple):

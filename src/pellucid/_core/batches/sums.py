@@ -176,10 +176,11 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         self, nodes: Sequence[Node[NodeState]], routing: Any, n: int = 1
     ) -> dict[int, Search]:
         return {
-            node.rows.number: self._search(node.rows.number, node.state.sums, n) for node in nodes
+            node.rows.number: self._search(node.rows.number, node.state.sums, n, len(nodes))
+            for node in nodes
         }
 
-    def _search(self, number: int, sums: NodeSums, n: int) -> Search:
+    def _search(self, number: int, sums: NodeSums, n: int, n_nodes: int) -> Search:
         bins, formula, totals = self.problem.bins, self.formula, sums.totals
         n_features, cost = len(sums.by_bin), formula.cost(totals)
         found = np.empty((n_features, 1, 3), dtype=type(formula.no_split))
@@ -203,7 +204,7 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
             n,
             cost if formula.requires_gain else None,
         )
-        splits = yield from search_node(number, search, make_column, judge, self.problem)
+        splits = yield from search_node(number, search, make_column, judge, self.problem, n_nodes)
         if number in self.problem.gaps:
             self.problem.gaps[number] *= self.problem.cost_unit if formula.needs_costs else 1.0
         return [split._replace(gain=cost - split.objective) for split in splits]

@@ -69,7 +69,7 @@ class PartSumsTask(ExactTask):
                 self._add_joined(picked, found)
                 picked, n_rows = [], 0
         self._add_joined(picked, found)
-        return found
+        return [sums.with_rows() if isinstance(sums, PartSums) else sums for sums in found]
 
     def _pick(self, batch: Batch, found: list[Any]) -> list[PickedRows]:
         """Rows that are needed, by request."""
@@ -87,7 +87,8 @@ class PartSumsTask(ExactTask):
 
     def empty(self, request: Any) -> Any:
         """Sums over no rows."""
-        return PartSums.empty(request.n_parts, self.criterion.n_channels(request.node))
+        n_channels = self.criterion.n_channels(request.node)
+        return PartSums.zeros(np.arange(request.n_parts), n_channels)
 
     def members(self, batch: Batch) -> Any:
         """Which rows are in which node."""

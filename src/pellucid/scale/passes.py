@@ -1,0 +1,254 @@
+"""Passes over the data of a scan: a record of each, and results that are stored for a restart."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from pellucid._core.batches.batch import Batch, Encoder, RawBatch
+from pellucid._core.batches.partitions import LocalPartitions, Partitions, Task, over_batches
+from pellucid._utils.notices import InputError
+from pellucid._utils.progress import Progress
+from pellucid._version import __version__
+
+logger = logging.getLogger("pellucid.scale")
+
+_STEP = 10
+"""Percent between two reports."""
+
+
+class PassRecord(NamedTuple):
+    """What is known about a pass over the data.
+
+    Attributes
+    ----------
+    number : int
+        Number of the pass, from 1.
+    task : str
+        What was done with the rows.
+    seconds : float
+        Elapsed time.
+    n_rows, n_tasks : int
+        Rows that were looked at, and results that were merged.
+    task_bytes, total_bytes, merged_bytes : int
+        Bytes of the largest result of a task, of all results, and of the merged one.
+    is_replayed : bool
+        Whether the result comes from a checkpoint.
+    """
+
+    number: int
+    task: str
+    seconds: float
+    n_rows: int
+    n_tasks: int
+    task_bytes: int
+    total_bytes: int
+    merged_bytes: int
+    is_replayed: bool = False
+
+
+class _Measured(NamedTuple):
+    """The result of a task, with rows, results, and the bytes of the largest one and of all."""
+
+    n_rows: int
+    n_tasks: int
+    largest: int
+    total: int
+    found: Any
+
+
+class _MeasuredTask(Task):
+    """A task whose results are measured; ``on_rows(n_rows)`` is called on this machine only."""
+
+    def __init__(self, task: Task, on_rows: Callable[[int], None] | None) -> None:
+        self._task, self._on_rows, self.is_exact = task, on_rows, task.is_exact
+
+    def __call__(self, batch: Any) -> _Measured:
+        return self.over([batch])
+
+    def over(self, batches: Iterable[Any]) -> _Measured:
+        """The measured result of several batches."""
+        n_rows = 0
+
+        def counted() -> Iterator[Any]:
+            nonlocal n_rows
+            for batch in batches:
+                n = batch.n_rows if isinstance(batch, Batch) else _length(batch)
+                n_rows += n
+                yield batch
+                if self._on_rows is not None:
+                    self._on_rows(n)
+
+        found = over_batches(self._task, counted())
+        size = size_of(found)
+        return _Measured(n_rows, 1, size, size, found)
+
+    def merge(self, first: _Measured, second: _Measured) -> _Measured:
+        found = self._task.merge(first.found, second.found)
+        largest = max(first.largest, second.largest)
+        n_rows, n_tasks = first.n_rows + second.n_rows, first.n_tasks + second.n_tasks
+        return _Measured(n_rows, n_tasks, largest, first.total + second.total, found)
+
+
+def _length(batch: Any) -> int:
+    return len(batch.X) if isinstance(batch, RawBatch) else 0
+
+
+def size_of(found: Any) -> int:
+    """Bytes of all arrays of a result, and 8 for every other value."""
+    if hasattr(found, "nbytes"):
+        return int(found.nbytes)
+    if isinstance(found, dict):
+        return sum(map(size_of, found.values()))
+    if isinstance(found, (list, tuple)):
+        return sum(map(size_of, found))
+    return sum(map(size_of, vars(found).values())) if hasattr(found, "__dict__") else 8
+
+
+class RecordedPartitions(Partitions):
+    """Partitions whose passes are reported, logged, given to a callback and stored.
+
+    Percentages are reported of batches on this machine, from the second pass on, when the number of
+    rows is known.
+    """
+
+    def __init__(self, partitions: Partitions, progress: Progress, scan: Any) -> None:
+        self._partitions, self._progress = partitions, progress
+        self._checkpoint, self._on_pass = Checkpoint.of(scan), scan.on_pass
+        self.passes_are_costly = partitions.passes_are_costly
+        self._n_passes, self._n_rows = 0, 0
+
+    def map_raw(self, task: Task) -> Any:
+        return self._recorded(task, None, self._partitions.map_raw)
+
+    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
+        return self._recorded(
+            task, encoder, lambda task: self._partitions.map_encoded(task, encoder)
+        )
+
+    def _recorded(self, task: Task, encoder: Any, run: Callable[[Task], Any]) -> Any:
+        self._n_passes += 1
+        self._progress.report(f"pass {self._n_passes}")
+        start, number = perf_counter(), self._n_passes
+        checkpoint, key, measured = self._checkpoint, "", None
+        if checkpoint is not None:
+            key = checkpoint.key(number, task, encoder)
+            measured = checkpoint.find(number, key)
+        is_replayed = measured is not None
+        if not is_replayed:
+            measured = run(_MeasuredTask(task, self._counter()))
+            if checkpoint is not None:
+                checkpoint.store(number, key, measured)
+        if measured is None:
+            return None
+        n_rows, n_tasks, largest, total, found = measured
+        self._n_rows = max(self._n_rows, n_rows)
+        seconds, name, size = perf_counter() - start, type(task).__name__, size_of(found)
+        record = PassRecord(
+            number, name, seconds, n_rows, n_tasks, largest, total, size, is_replayed
+        )
+        logger.info("%s: %s", self._progress.task, record)
+        if self._on_pass is not None:
+            self._on_pass(record)
+        return found
+
+    def _counter(self) -> Callable[[int], None] | None:
+        """Counts the rows that were seen, and reports every ten percent of those of all."""
+        if not (isinstance(self._partitions, LocalPartitions) and self._progress.is_reported):
+            return None
+        done, shown, lock = 0, 0, Lock()
+
+        def count(n_rows: int) -> None:
+            nonlocal done, shown
+            with lock:
+                done += n_rows
+                percent = min(100, 100 * done // self._n_rows) if self._n_rows else 0
+                if percent >= shown + _STEP:
+                    shown = percent - percent % _STEP
+                    self._progress.report(f"pass {self._n_passes}: {percent}%")
+
+        return count
+
+    def close(self) -> None:
+        self._partitions.close()
+
+    def finish(self) -> None:
+        """Remove what was stored: the fit has ended."""
+        if self._checkpoint is not None:
+            self._checkpoint.remove()
+
+
+@dataclass
+class Checkpoint:
+    """A folder with the results of finished passes, each under its number.
+
+    A result counts only for the same step on the same data: the key has the task with all that it
+    knows of earlier passes, the bins and weights of the encoder, and what is known of the source.
+    """
+
+    folder: Path
+    source: str
+    _encoder: Any = None
+    _encoder_key: str = ""
+
+    @classmethod
+    def of(cls, scan: Any) -> Checkpoint | None:
+        """The checkpoint of a scan, if it has one."""
+        if scan.checkpoint is None:
+            return None
+        folder = Path(scan.checkpoint)
+        folder.mkdir(parents=True, exist_ok=True)
+        known = (__version__, scan.names, scan.weight, scan.labels, scan.exact)
+        return cls(folder, repr((*known, scan.source.fingerprint())))
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"pellucid-pass-{number:04}.pickle"
+
+    def key(self, number: int, task: Task, encoder: Any) -> str:
+        """What identifies the result of a pass."""
+        if encoder is not self._encoder:
+            self._encoder, self._encoder_key = encoder, _digest(encoder)
+        return _digest((self.source, number, task, self._encoder_key))
+
+    def find(self, number: int, key: str) -> Any:
+        """The stored result of a pass; None if there is none, or that of another step."""
+        try:
+            stored, found = pickle.loads(self._path(number).read_bytes())
+        except (OSError, pickle.UnpicklingError, EOFError):
+            return None
+        return found if stored == key else None
+
+    def store(self, number: int, key: str, found: Any) -> None:
+        """Store the result of a pass; a file is complete, or is not there."""
+        draft = self._path(number).with_suffix(".part")
+        try:
+            draft.write_bytes(pickle.dumps((key, found), protocol=5))
+            os.replace(draft, self._path(number))
+        except OSError as error:
+            raise InputError(f"cannot write the checkpoint {draft}: {error.strerror}") from None
+
+    def remove(self) -> None:
+        """Remove all results."""
+        for path in self.folder.glob("pellucid-pass-*"):
+            path.unlink()
+
+
+def _digest(known: Any) -> str:
+    """A text that is the same for equal objects, whether or not their parts are the same ones."""
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=5)
+    pickler.fast = True
+    try:
+        pickler.dump(known)
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"checkpoint= needs a reference that can be pickled: {error}") from None
+    return hashlib.sha256(buffer.getbuffer()).hexdigest()

@@ -55,7 +55,7 @@ def test_links_to_files_exist(page):
 
 
 def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
 
 def test_the_example_table_is_made_by_its_script():

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from _support.sklearn_checks import expected_failures
 from pellucid import EOPClassifier, RuleSet, from_json
 from pellucid.export import to_sql_columns
-from pellucid.rules import problem
+from pellucid.rules import boxes, problem
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_iris_rules_are_few_and_short():
     assert [rule.cluster for rule in rules.rules_] == [0, 1, 2]
     assert rules.rules_[0].text == "petal length (cm) ≤ 2"
     assert max(rule.size for rule in rules.rules_) <= 3
-    assert rules.coverage_ > 0.9
+    assert rules.coverage_ > 0.85
     assert rules.precision_ == 1
 
 
@@ -181,6 +181,21 @@ def test_categories_are_sets():
     assert rules.rules_[0].size == 2
     assert (rules.predict(table)[y == "a"] == "a").all()
     assert rules.predict(table.iloc[:, ::-1]).tolist() == rules.predict(table).tolist()
+
+
+def test_bounds_keep_a_distance_where_clusters_are_mixed(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    mixed = X[:, 0] + np.random.default_rng(1).normal(scale=0.5, size=400) > 0
+    sharp = X[:, 0] > 0
+    precision, exact = {}, set()
+    for margin in (0.0, boxes.MARGIN):
+        monkeypatch.setattr(boxes, "MARGIN", margin)
+        fits = [RuleSet(held_out=0.5, random_state=s).fit(X, mixed) for s in range(10)]
+        precision[margin] = np.mean([rules.held_out_precision_ for rules in fits])
+        assert RuleSet().fit(X, sharp).coverage_ == 1
+        exact.add(str(RuleSet(min_support=5).fit(X, mixed).rules_))
+    assert len(exact) == 1
+    assert precision[boxes.MARGIN] > precision[0.0] + 0.01
 
 
 def test_held_out_rows_are_measured_only(wine):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._utils.arrays import mixed
-from pellucid.rules.boxes import BoxSearch, Candidate, RuleColumns
+from pellucid.rules.boxes import BoxSearch, Candidate, RuleColumns, with_margin
 from pellucid.rules.optimum import UNKNOWN, find_optimum, is_small
 from pellucid.rules.selection import Selection
 
@@ -39,6 +39,7 @@ class RuleLimits:
     mean_conditions: float | None
     mistake_cost: float
     noise_cost: float
+    min_precision: float
     min_support: Sequence[tuple[float, float]]
     every_cluster: bool
     overlap: bool
@@ -106,6 +107,24 @@ class RuleProblem:
         unit = self.unit / self.gain_rate
         bound = selection.objective() * unit if is_optimal else float("inf")
         return Solution(selection.chosen, self._value(selection) * unit, bound, is_optimal)
+
+    def with_margin(self, found: Solution) -> Solution:
+        """The rules with their ends moved inwards, unless one gets less precise than asked."""
+        selection = self._select_none()
+        for rule in found.rules:
+            box = with_margin(self.columns, rule.box, self.weight, self.labels == rule.cluster)
+            moved = selection.search.candidate(rule.cluster, box)
+            weight = self.weight[moved.inside]
+            right = weight[self.labels[moved.inside] == rule.cluster].sum()
+            is_precise = right >= self.limits.min_precision * weight.sum()
+            selection.chosen.append(moved if is_precise else rule)
+        is_same = [rule.box for rule in found.rules] == [rule.box for rule in selection.chosen]
+        return replace(
+            found,
+            rules=selection.chosen,
+            objective=self._value(selection) * self.unit / self.gain_rate,
+            is_optimal=found.is_optimal and is_same,
+        )
 
     def _prove(self, selection: Selection) -> bool:
         """Replace the rules of a small problem by the best ones; whether they are proven."""

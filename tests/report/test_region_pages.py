@@ -267,3 +267,11 @@ def test_noise_is_left_out_and_dates_are_dates(tmp_path):
     assert "day ≤ 2022-06-" in page["rules"]
     german = report_html(found, table, language="de")
     assert "50 von 200 Zeilen haben das Label -1 (Rauschen)" in german
+
+
+def test_the_first_screen_has_a_sentence_per_cluster(open_page, regions_file):
+    _, path = regions_file
+    sentences = open_page(path).locator(".page-header .sentences li").all_text_contents()
+    assert len(sentences) == 3
+    for text in sentences:
+        assert re.search(r"Cluster \d 50 rows \(33\.3%\): level \d: \w", text), text

@@ -9,10 +9,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_blobs
 
 import pellucid
 from _support.browsers import serious_faults
-from pellucid import IMM
+from pellucid import IMM, ExShallow
 from pellucid.report import write_report
 
 
@@ -169,3 +170,24 @@ def test_long_names_of_questions_are_shown_in_full_on_a_phone(open_page, people,
         assert node.evaluate("e => e.scrollHeight <= e.clientHeight")
     names = page.locator("table.overview th[scope=row]")
     assert all(name.bounding_box()["width"] > 90 for name in names.all())
+
+
+def test_titles_that_wrap_stay_in_their_boxes(open_page, tmp_path):
+    X, _ = make_blobs(800, 8, centers=8, random_state=3)
+    X = pd.DataFrame(X, columns=[f"measurement_{i:03}" for i in range(8)])
+    model = ExShallow(8, random_state=0).fit(X)
+    page = open_page(write_report(tmp_path / "r.html", model, X, trade_off=None), width=1280)
+    assert page.locator(".tree:not(.outline) .node.split").count() == 7
+    for node in page.locator(".node.split").all():
+        box = node.bounding_box()
+        for text in node.locator(".text").all():
+            assert text.bounding_box()["y"] >= box["y"] + 2
+
+
+def test_a_table_in_print_is_not_below_the_figure_beside_it(open_page, people, tmp_path):
+    X, _ = people
+    page = open_page(pellucid.explain(X, verbose=False).report(tmp_path / "r.html"))
+    page.emulate_media(media="print")
+    table = page.locator(".two-columns .scroll").bounding_box()
+    figure = page.locator(".two-columns figure").bounding_box()
+    assert table["y"] + table["height"] <= figure["y"]

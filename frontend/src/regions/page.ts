@@ -12,7 +12,7 @@ import { copiedRule, formatCount, formatFixed, formatPercent, formatRows, displa
 import { measureItems, type Measure } from "../shared/measure-list";
 import { namesToolbar } from "../shared/names-toolbar";
 import { overviewTable } from "../shared/overview-table";
-import { drawSizeBar, pageHeader } from "../shared/page-header";
+import { drawSentences, drawSizeBar, pageHeader } from "../shared/page-header";
 import { provenanceSection } from "../shared/provenance";
 import { levelSections } from "./levels";
 import { rowSection } from "./row-explanation";
@@ -22,18 +22,33 @@ import { t } from "../texts";
 export function regionsHeader(state: RegionsState): HTMLElement {
   const { data, names } = state;
   const sizeBar = h("div", { class: "size-bar" });
-  const draw = () =>
-    drawSizeBar(
-      sizeBar,
-      names,
-      data.facts.map(({ rows }) => rows),
-      data.rowsAre,
-    );
+  const sentences = h("ul", { class: "sentences" });
+  const sizes = data.facts.map(({ rows }) => rows);
+  const rules = data.clusters.map((_, c) => largestRegion(state, c));
+  const draw = () => {
+    drawSizeBar(sizeBar, names, sizes, data.rowsAre);
+    drawSentences(sentences, names, sizes, rules, data.rowsAre);
+  };
   names.onChange(draw);
   draw();
   const n = data.clusters.length;
   const headline = t.headline(t.clusterCount(n, formatCount(n), names.noun), formatRows(data.rows, data.rowsAre));
-  return pageHeader(data.title, names.noun, headline, h("p", { class: "summary" }, summaryText(state)), warningBox(data), sizeBar);
+  return pageHeader(data.title, names.noun, headline, h("p", { class: "summary" }, summaryText(state)), warningBox(data), sizeBar, sentences);
+}
+
+/** The regions of a cluster with the numbers of their levels. */
+function regionsOf({ data }: RegionsState, cluster: number) {
+  return data.levels.flatMap((level, i) =>
+    level.pieces.filter(({ answer }) => answer === cluster).map((part) => ({ level, number: i + 1, part })),
+  );
+}
+
+/** The region with most rows of a cluster, and how many further ones it has. */
+function largestRegion(state: RegionsState, cluster: number): string {
+  const [first, ...others] = regionsOf(state, cluster).sort((a, b) => b.part.rows - a.part.rows);
+  if (!first) return t.noRegion;
+  const text = t.regionOfLevel(first.number, displayRule(first.part.text));
+  return others.length ? `${text}, ${t.moreRegions(others.length, formatCount(others.length))}` : text;
 }
 
 function summaryText({ data, names }: RegionsState): string {
@@ -80,9 +95,7 @@ function clusterCardsSection(state: RegionsState): HTMLElement {
 
 function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
   const { data, names } = state;
-  const parts = data.levels.flatMap((level, i) =>
-    level.pieces.filter(({ answer }) => answer === cluster).map((part) => ({ level, number: i + 1, part })),
-  );
+  const parts = regionsOf(state, cluster);
   const items = parts.map(({ number, part }) => h("li", { value: number }, displayRule(part.text)));
   const rule = h(
     "div",

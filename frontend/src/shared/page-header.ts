@@ -41,7 +41,7 @@ export function drawSentences(list: HTMLElement, names: ClusterNames, rowCounts:
   const items = rowCounts.slice(0, MAX_SENTENCES).map((n, c) => {
     const text = t.clusterSentence(formatRows(n, rowsAre), formatPercent(n / total), rules[c]);
     const name = setStyle(h("a", { class: "badge", href: `#card-${c}` }, names.displayName(c)), clusterStyle(c));
-    return h("li", {}, name, ` ${text}`);
+    return h("li", {}, name, h("span", {}, ` ${text}`));
   });
   const hidden = rowCounts.length - items.length;
   list.replaceChildren(...items, ...(hidden > 0 ? [h("li", {}, t.more(String(hidden)))] : []));

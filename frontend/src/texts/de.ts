@@ -404,6 +404,8 @@ export const german: Texts = {
   theOthers: (share, assignment) => `; die anderen ${share} ${assignment}`,
   regionsNote: "Regionen sind nach Stufen nummeriert; eine Zeile gehört zur ersten Region, die sie enthält.",
   regionBoundary: "Grenze einer Region",
+  regionOfLevel: (level, text) => `Stufe ${level}: ${text}`,
+  moreRegions: (n, count) => `oder ${count} weitere ${plural(n, "Region", "Regionen")}`,
   noRegionFor: (noun) => `Es gibt keine Region für ${isClass(noun) ? "diese Klasse" : "diesen Cluster"}.`,
   noRegion: "keine Region",
   copyRegions: "Regionen kopieren",

@@ -421,6 +421,8 @@ export const english = {
   theOthers: (share: string, assignment: string) => `; the other ${share} ${assignment}`,
   regionsNote: "Regions are numbered by level; a row belongs to the first region that contains it.",
   regionBoundary: "boundary of a region",
+  regionOfLevel: (level: number, text: string) => `level ${level}: ${text}`,
+  moreRegions: (n: number, count: string) => `or ${count} ${plural(n, "more region")}`,
   noRegionFor: (noun: Noun) => `There is no region for this ${noun}.`,
   noRegion: "no region",
   copyRegions: "Copy regions",

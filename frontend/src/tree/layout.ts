@@ -44,12 +44,14 @@ const GAP = 54;
 /** Horizontal distance between two levels. */
 const MIN_LEVEL_DISTANCE = 158;
 const MAX_LEVEL_DISTANCE = 290;
-/** Average width of a letter. */
+/** Average width of a letter, for texts that are not measured. */
 const LETTER_WIDTH = 8.4;
+/** Weight and size of the text of a node, as in the style sheet. */
+const NODE_FONT = "600 13.44px";
 /** Space in a leaf that is not used by its text. */
 const LEAF_PADDING = 26;
 /** Space in a split that is not used by its text. */
-const SPLIT_PADDING = 30;
+const SPLIT_PADDING = 34;
 const MIN_LINK_WIDTH = 1.5;
 const MAX_LINK_WIDTH = 44;
 const MAX_OUTLINE_LINK_WIDTH = 10;
@@ -109,12 +111,21 @@ export function layoutTree(
   });
 }
 
+let measuring: CanvasRenderingContext2D | null = null;
+
+/** Width of a text in a node. */
+function textWidth(text: string): number {
+  measuring ??= document.createElement("canvas").getContext("2d")!;
+  measuring.font = `${NODE_FONT} ${getComputedStyle(document.body).fontFamily}`;
+  return measuring.measureText(text).width;
+}
+
 /** Lines that a text takes: words, and the parts of names between which a line may break, fill one after the other. */
 function countLines(text: string, width: number): number {
   let [lines, used] = [1, 0];
   for (const part of text.split(/(?<=[\s_/])|(?<=\p{Ll})(?=\p{Lu})/u)) {
-    const size = LETTER_WIDTH * part.length;
-    if (used > 0 && used + LETTER_WIDTH * part.trimEnd().length > width) [lines, used] = [lines + 1, 0];
+    const size = textWidth(part);
+    if (used > 0 && used + textWidth(part.trimEnd()) > width) [lines, used] = [lines + 1, 0];
     lines += Math.max(Math.ceil(size / width) - 1, 0);
     used += size % width;
   }

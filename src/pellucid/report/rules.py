@@ -17,8 +17,9 @@ from pellucid.plotting.style import cluster_color
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;
 color:#1c2126}
-.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(19rem,1fr));gap:1rem}
-.card{border:1px solid #d5dadf;border-left:.5rem solid var(--color);border-radius:.4rem;
+.cards{display:flex;flex-wrap:wrap;gap:1rem}
+.card{flex:1 1 max(17rem,100%/var(--columns) - 1rem);box-sizing:border-box;
+border:1px solid #d5dadf;border-left:.5rem solid var(--color);border-radius:.4rem;
 padding:.8rem}
 .card h3{margin:0 0 .3rem;font-size:1rem}.card p{margin:.2rem 0}.rule{font-weight:600}
 table{border-collapse:collapse;margin:.5rem 0}td,th{padding:.3rem .7rem;text-align:right;
@@ -40,7 +41,8 @@ def write_rule_report(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{heading}</title>',
         f"<style>{_STYLE}</style></head><body><h1>{heading}</h1>",
         f"<p>{_summary(model, held)}</p>",
-        f'<div class="cards">{"".join(_cards(model))}</div>',
+        f'<div class="cards" style="--columns:{_columns(len(model.rules_))}">',
+        f"{''.join(_cards(model))}</div>",
         _overlaps(model, held),
         _unexplained(model),
         "</body></html>",
@@ -60,6 +62,11 @@ def _summary(model: Any, held: np.ndarray) -> str:
         f"No rule holds for {n_none:,} of {count(len(held), 'row')}"
     )
     return f"{text} ({percent(n_none / max(len(held), 1))})."
+
+
+def _columns(n_cards: int) -> int:
+    """Cards in a row, at most three, so that the last row is as full as the others."""
+    return -(-n_cards // max(-(-n_cards // 3), 1)) or 1
 
 
 def _cards(model: Any) -> list[str]:

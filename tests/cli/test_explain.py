@@ -25,7 +25,7 @@ from pellucid import (
 )
 from pellucid._utils.files import replacing
 from pellucid.cli.app import app
-from pellucid.cli.output import show_line
+from pellucid.cli.output import show_line, show_table
 from pellucid.methods import BY_WORD
 
 NAMES = ["age", "income", "tenure", "visits"]
@@ -232,6 +232,23 @@ def test_lines_are_wrapped_between_words_at_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     show_line(text)
     assert sys.stdout.getvalue() == f"{text}\n"
+
+
+@pytest.mark.parametrize("width", range(40, 121, 10))
+def test_tables_show_whole_cells_at_any_width(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    heads = ("method", "cost compared with k-means", "agreement", "leaves", "options")
+    rows = [
+        ("ExplainableKMeans", "+6.0%", "97.4%", "3", "--method exshallow --depth-penalty 0.03"),
+        ("IMM", "+10.8%", "100.0%", "12", "--faithfulness 0.5"),
+    ]
+    show_table(heads, rows)
+    text = re.sub(r"\x1b\[[\d;]*m", "", sys.stdout.getvalue())
+    assert max(map(len, text.splitlines())) <= width
+    words = text.split()
+    assert all(word in words for row in rows for cell in row for word in cell.split())
 
 
 def test_a_pipe_is_wide_enough_for_most_rules(data, table):

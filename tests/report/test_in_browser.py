@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from _support.browsers import ANSWERS, serious_faults
 from pellucid import IMM, Explanation, ExShallow
 from pellucid.report import write_report
-from pellucid.report.trees import label_mark
+from pellucid.report.trees import label_marks
 from pellucid.tables.encoding import Encoding
 
 HOSTILE = '</script><img src=x onerror="window.harmed=1"><b>'
@@ -124,8 +124,9 @@ def test_the_slider_changes_tree_rules_and_measures(open_page, file):
         assert page.locator("[role=treeitem]").count() == len(tree["nodes"])
         assert f"{tree['measures']['conditions']:.2f}" in page.locator("#measures").inner_text()
         sql = tree["sql"]["standard"]
-        for position, label in enumerate(data["sqlDialects"]["standard"]["labels"]):
-            sql = sql.replace(label_mark(position), label)
+        labels = data["sqlDialects"]["standard"]["labels"]
+        for mark, label in zip(label_marks(len(labels)), labels):
+            sql = sql.replace(mark, label)
         assert page.locator("pre").nth(1).inner_text() == sql
         said = page.locator("#trade-off-text").inner_text()
         assert ("(your model)" in said) == (tree["kind"] is None) == (index == data["own"])

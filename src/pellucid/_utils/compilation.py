@@ -247,11 +247,6 @@ inlined = _cached_njit(inline="always")
 fused = _cached_njit(no_cfunc_wrapper=True, fastmath={"contract", "reassoc", "nsz"})
 """For floating-point sums with fused multiply-add and reassociation; never for costs in units."""
 
-fused_allocating = _cached_njit(
-    no_cfunc_wrapper=True, makes_arrays=True, fastmath={"contract", "reassoc", "nsz"}
-)
-"""As `fused`, for loops that allocate arrays."""
-
 reordered = _cached_njit(
     no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}
 )

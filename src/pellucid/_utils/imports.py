@@ -67,15 +67,7 @@ def is_missing(module: str) -> bool:
 def missing_package(
     module: str, feature: str, alternative: str | None = None
 ) -> MissingPackageError:
-    """The error of `import_optional`.
-
-    Examples
-    --------
-    >>> from pellucid._utils.imports import missing_package
-    >>> print(missing_package("bayes_opt", "search='bayes'", "search='grid'"))
-    search='bayes' requires the package bayesian-optimization; pip install 'pellucid[xclusters]',
-    or use search='grid', which works without it
-    """
+    """The error of `import_optional`."""
     top = module.partition(".")[0]
     command = f"pip install 'pellucid[{_EXTRAS[top]}]'"
     return MissingPackageError(
@@ -90,8 +82,7 @@ def lazy_attributes(
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
     `public` has for each module, relative to the package, its public names with blanks between
-    them. `requires` has optional modules that functions require. Without them, a function can be
-    imported, and a call raises an error with the pip command. A text is required by all of them.
+    them. `requires` has the optional module of a function, or of all: without it, a call fails.
     """
     modules = {name: module for module, names in public.items() for name in names.split()}
     required = dict.fromkeys(modules, requires) if isinstance(requires, str) else requires or {}

@@ -147,16 +147,7 @@ class RuleWords:
 
 
 def rule_words() -> RuleWords:
-    """The words of the current language; see `texts_in`.
-
-    Examples
-    --------
-    >>> from pellucid._utils.texts import texts_in
-    >>> from pellucid.tables.encoding import Indicator
-    >>> with texts_in("de"):
-    ...     print(Indicator("district", "Gangnam").negation)
-    district ist nicht Gangnam
-    """
+    """The words of the current language; see `texts_in`."""
     return _words(current_language())
 
 
@@ -183,12 +174,6 @@ def escape_controls(text: str, *, keep: str = "") -> str:
     r"""`text` with control characters, except those to keep, as in a Python string: ``\x1b``.
 
     Terminals execute control characters, which could hide or imitate output.
-
-    Examples
-    --------
-    >>> from pellucid._utils.texts import escape_controls
-    >>> print(escape_controls("red \x1b[31m"))
-    red \x1b[31m
     """
     if text.isprintable():
         return text

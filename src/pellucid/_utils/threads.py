@@ -176,29 +176,15 @@ SERIAL = ThreadPool(1)
 """Only the calling thread."""
 
 
-class _OpenMPAfterFork:
-    """Limits OpenMP to one thread in a process that was made by a fork.
+_was_forked = threading.Event()
+"""Whether this process was made by a fork, and OpenMP is not limited to one thread yet.
 
-    The threads of GNU OpenMP, which scikit-learn's k-means uses, do not exist in the child, but
-    its runtime would wait for them for ever.
-    """
+The threads of GNU OpenMP, which scikit-learn's k-means uses, do not exist in the child, but its
+runtime would wait for them for ever.
+"""
 
-    def __init__(self) -> None:
-        self.is_pending = False
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._on_fork)
-
-    def _on_fork(self) -> None:
-        self.is_pending = True
-
-    def limit(self) -> None:
-        """Set the limit if there was a fork since the last call."""
-        if self.is_pending:
-            self.is_pending = False
-            threadpool_limits(1, user_api="openmp")
-
-
-_openmp = _OpenMPAfterFork()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_was_forked.set)
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -209,22 +195,21 @@ def count_threads(n_jobs: int | None) -> int:
     variables ``OMP_NUM_THREADS`` and ``NUMBA_NUM_THREADS``. In the child of a fork, in which OpenMP
     is limited to one thread, it takes one.
     """
-    _openmp.limit()
+    if _was_forked.is_set():
+        _was_forked.clear()
+        threadpool_limits(1, user_api="openmp")
     if n_jobs is None:
         configured = configured_n_jobs()
         if configured is not None:
             return max(1, joblib.effective_n_jobs(configured))
         allowed = getattr(os, "sched_getaffinity", lambda _: ())(0)
         n_cpus = _n_cpus(len(allowed), os.environ.get("LOKY_MAX_CPU_COUNT"))
-        return max(1, min(n_cpus, openmp_threads(), _numba_threads(n_cpus)))
+        given = os.environ.get("NUMBA_NUM_THREADS", "")
+        numba_threads = int(given) if given.isdecimal() else 0
+        return max(1, min(n_cpus, openmp_threads(), numba_threads or n_cpus))
     if n_jobs == 0:
         raise ValueError("n_jobs=0 asks for no thread at all; use a positive number, -1 or None")
     return joblib.effective_n_jobs(n_jobs) if n_jobs < 0 else n_jobs
-
-
-def _numba_threads(otherwise: int) -> int:
-    given = os.environ.get("NUMBA_NUM_THREADS", "")
-    return int(given) if given.isdecimal() and int(given) > 0 else otherwise
 
 
 @lru_cache(maxsize=16)

@@ -40,6 +40,9 @@ WIDE_WIDTH = 100
 
 SUGGESTED_WIDTH = 36
 
+LONG_CELL = 20
+"""Characters of a cell of numbers at most; longer cells may be wrapped between words."""
+
 DELAY = 0.3
 """Seconds before a bar appears; shorter work shows none."""
 
@@ -110,13 +113,28 @@ def show_warning(text: str) -> None:
 
 
 def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table with a head line; all columns but the first are aligned right."""
+    """Print a table; a narrow terminal wraps heads and long cells, or has a line per cell."""
+    console, rows = open_console(), list(rows)
+    widths, least = [], []
+    for head, *cells in zip(heads, *rows):
+        width = max(map(cell_len, cells))
+        words = head.split() if width <= LONG_CELL else " ".join([head, *cells]).split()
+        widths.append(max(width, cell_len(head)))
+        least.append(max(width if width <= LONG_CELL else 0, *map(cell_len, words)))
+    space = console.width - 3 * len(heads)  # rules and padding
+    if sum(least) > space:
+        for row in rows:
+            show_line("\n".join([*map(": ".join, zip(heads, row)), ""]), console)
+        return
+    while sum(widths) > space:
+        widest = max(range(len(heads)), key=lambda i: widths[i] - least[i])
+        widths[widest] -= 1
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for position, head in enumerate(heads):
-        table.add_column(head, justify="right" if position else "left", no_wrap=True)
+    for position, (head, width) in enumerate(zip(heads, widths)):
+        table.add_column(head, justify="right" if position else "left", width=width)
     for row in rows:
         table.add_row(*row)
-    open_console().print(table)
+    console.print(table)
 
 
 def show_error(message: str, hint: str | None = None) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pellucid._utils.texts import rule_words
 from pellucid.tables.column_formats import PLAIN, ColumnFormat, Kind, format_number
-from pellucid.tables.encoding import CategorySet, Indicator
+from pellucid.tables.encoding import CategorySet, Indicator, column_of
 
 __all__ = ["Condition", "conditions_text", "format_number", "group_by_category"]
 
@@ -40,17 +40,7 @@ class Condition:
     def loosened(self) -> Condition:
         """The same condition, with a text that is true for values outside the training data.
 
-        Examples
-        --------
-        >>> from pellucid.tables.column_formats import ColumnFormat
-        >>> from pellucid.tables.encoding import Indicator
-        >>> from pellucid.explanation.conditions import Condition
-        >>> is_m = Condition(0, 0.5, True, Indicator("sex", "f", categories=("f", "m")))
-        >>> print(is_m, "/", is_m.loosened())
-        sex is m / sex is not f
-        >>> few = Condition(1, 5.0, False, "cyl", ColumnFormat("integer", values=(4, 8)))
-        >>> print(few, "/", few.loosened())
-        cyl = 8 / cyl > 5
+        "sex is m" becomes "sex is not f", and "cyl = 8" becomes "cyl > 5".
         """
         if isinstance(self.name, Indicator):
             return replace(self, name=replace(self.name, categories=()))
@@ -60,7 +50,7 @@ class Condition:
     @property
     def column(self) -> str:
         """Name of the column of the data."""
-        return self.name.column if isinstance(self.name, Indicator) else self.name
+        return column_of(self.name)
 
     def holds(self, X: np.ndarray) -> np.ndarray:
         """Which rows of a dense `X` satisfy the condition."""

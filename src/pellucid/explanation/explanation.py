@@ -29,7 +29,7 @@ from pellucid.explanation.rules import (
 )
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
-from pellucid.tables.encoding import ColumnNames, Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator, columns_of
 from pellucid.tree import ThresholdTree
 
 
@@ -149,7 +149,7 @@ class Explanation(ExportMixin):
         described = default_names(tree.n_features) if names is None else list(names)
         self.tree_columns_ = [n if isinstance(n, Indicator) else str(n) for n in described]
         if names is not None or columns is not None:
-            known = _columns_of(self.tree_columns_) if columns is None else columns
+            known = columns_of(self.tree_columns_) if columns is None else columns
             self.feature_names_in_ = np.array([str(name) for name in known], dtype=object)
             _check_names(self.tree_columns_, self.feature_names_in_.tolist())
         _check_indicators(tree, self.tree_columns_)
@@ -199,7 +199,7 @@ class Explanation(ExportMixin):
             more = {n: getattr(model, f"{n}_", None) for n in ("fill", "formats", "reading")}
             names = column_names(model)
             columns = getattr(model, "feature_names_in_", None)
-            described = [] if names is None else _columns_of(names)
+            described = [] if names is None else columns_of(names)
             if columns is not None and not set(described) <= set(map(str, columns)):
                 columns = None
         return cls(
@@ -456,11 +456,6 @@ class Explanation(ExportMixin):
         return list(getattr(self, "feature_names_in_", default_names(self.n_features_in_)))
 
 
-def _columns_of(names: ColumnNames) -> list[str]:
-    """Columns of the data that appear in descriptions."""
-    return list(dict.fromkeys(n.column if isinstance(n, Indicator) else str(n) for n in names))
-
-
 def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
     for given in (names, columns):
         twice = [name for name, count in Counter(given).items() if count > 1]
@@ -468,7 +463,7 @@ def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
             raise ValueError(
                 f"column {str(twice[0])!r} appears more than once; column names must be unique"
             )
-    for name in _columns_of(names):
+    for name in columns_of(names):
         if name not in columns:
             raise ValueError(f"the tree uses {name!r}, which is not among the columns")
 

@@ -53,7 +53,12 @@ def restate_model(model: Any, steps: list[Any], X: Any = None) -> Explanation:
     used = [sources[i] for i in np.unique(model.tree_.feature[~model.tree_.is_leaf])]
     for source in used:
         if source.problem:
-            raise UntraceableColumn(_untraceable_message(source))
+            raise UntraceableColumn(
+                "the tree splits a column that is not computed from a single column of the data: "
+                f"{source.problem}. Transformers that can be traced are {_TRACEABLE}. To explain "
+                "this clustering by the columns of the data, pass them: explain_pipeline(pipeline, "
+                "X)"
+            )
     fill = _fills(used, names)
     described = list(dict.fromkeys(s.name(names) for s in sources if not s.problem))
     restatement = TreeRestatement(model.tree_, sources)
@@ -165,15 +170,6 @@ def _trace_steps(steps: list[Any], sources: list[ColumnSource], width: int) -> l
     return sources
 
 
-def _untraceable_message(source: ColumnSource) -> str:
-    """Error message for a column that cannot be traced."""
-    return (
-        "the tree splits a column that is not computed from a single column of the data: "
-        f"{source.problem}. Transformers that can be traced are {_TRACEABLE}. To explain this "
-        "clustering by the columns of the data, pass them: explain_pipeline(pipeline, X)"
-    )
-
-
 def _trace_columns(transformer: Any, sources: list[ColumnSource], width: int) -> list[ColumnSource]:
     found: list[ColumnSource] = [ColumnSource(-1, problem="ColumnTransformer")] * width
     for name, part, _ in transformer.transformers_:
@@ -261,18 +257,8 @@ def _is_increasing_map(transformer: Any) -> bool | None:
     """
     from sklearn import preprocessing as p
 
-    if isinstance(
-        transformer,
-        (
-            p.Binarizer,
-            p.MaxAbsScaler,
-            p.MinMaxScaler,
-            p.PowerTransformer,
-            p.QuantileTransformer,
-            p.RobustScaler,
-            p.StandardScaler,
-        ),
-    ):
+    scalers = (p.Binarizer, p.MaxAbsScaler, p.MinMaxScaler, p.RobustScaler, p.StandardScaler)
+    if isinstance(transformer, (*scalers, p.PowerTransformer, p.QuantileTransformer)):
         return True
     if isinstance(transformer, p.KBinsDiscretizer):
         return True if transformer.encode == "ordinal" else None

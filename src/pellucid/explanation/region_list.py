@@ -20,7 +20,7 @@ from pellucid.regions.classifiers import Stump
 from pellucid.regions.levels import LevelAnswers, ListLevel, find_answers
 from pellucid.regions.words import with_formats
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.encoding import ColumnNames, Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator, columns_of
 from pellucid.tree import ThresholdTree
 from pellucid.tree.builder import TreeBuilder
 
@@ -102,10 +102,8 @@ class RegionList(RegionExportMixin):
         self.levels_, self.names_ = list(levels), with_formats(names, self.formats_)
         self.classes_ = np.asarray(classes)
         self.default_, self.total_ = default, float(total)
-        if columns is None:
-            used = (n.column if isinstance(n, Indicator) else n for n in self.names_)
-            columns = list(dict.fromkeys(used))
-        self.feature_names_in_ = np.array(list(columns), dtype=object)
+        columns = columns_of(self.names_) if columns is None else list(columns)
+        self.feature_names_in_ = np.array(columns, dtype=object)
         self.reading_ = reading
         self._inputs = InputColumns(
             _tree_of(self.used_features, len(self.names_)),
@@ -144,7 +142,7 @@ class RegionList(RegionExportMixin):
         model = getattr(model, "model", model)
         check_is_fitted(model)
         if isinstance(found := getattr(model, "region_list_", None), cls):  # rules of a set
-            return found if columns is None else found._with_columns(columns, **more)
+            return found if columns is None else found._with(columns=columns, **more)
         if check:
             for level in model.levels_:
                 _check_level(level, model.base)
@@ -163,17 +161,11 @@ class RegionList(RegionExportMixin):
             **{"formats": model.formats_, **more},
         )
 
-    def _with_columns(self, columns: Sequence[str], **more: Any) -> RegionList:
-        """The same regions for a table with these columns."""
-        return RegionList(
-            self.levels_,
-            names=self.names_,
-            classes=self.classes_.tolist(),
-            default=self.default_,
-            total=self.total_,
-            columns=columns,
-            **{"formats": self.formats_, **more},
-        )
+    def _with(self, **more: Any) -> RegionList:
+        """The same regions with other parameters."""
+        names = ("names", "classes", "default", "total", "formats")
+        same = {name: getattr(self, f"{name}_") for name in names}
+        return RegionList(self.levels_, **{**same, **more})
 
     @property
     def used_features(self) -> list[int]:

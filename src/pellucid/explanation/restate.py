@@ -175,12 +175,6 @@ def last_where(holds: Callable[[np.ndarray], np.ndarray]) -> float:
 
     Infinite, with its sign, where it holds for all or for none. The search runs over all floats
     in their order.
-
-    Examples
-    --------
-    >>> from pellucid.explanation.restate import last_where
-    >>> last_where(lambda x: (x - 5) / 2 <= 0.1)
-    5.199999999999999
     """
     last = int(np.finfo(np.float64).max.view(np.int64))
     first, last = -last, last

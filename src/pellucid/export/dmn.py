@@ -13,7 +13,7 @@ from pellucid._utils.estimators import documented
 from pellucid.explanation.region_list import RegionList
 from pellucid.export._values import exported, exported_rules, plain_category, plain_labels
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.encoding import ColumnNames, Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator, column_of, columns_of
 
 NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
 """That of DMN 1.3, which engines of today read."""
@@ -70,7 +70,7 @@ def to_dmn(model: Any, *, column: str = "cluster", feature_names: ColumnNames | 
         rows.append((labels[rule.cluster], rule.tests))
     if isinstance(found, RegionList) and found.default_ is not None:
         rows.append((labels[found.default_], []))
-    columns = list(dict.fromkeys(_column(name) for _, tests in rows for name, _, _ in tests))
+    columns = columns_of(name for _, tests in rows for name, _, _ in tests)
     root = Element("definitions", xmlns=NAMESPACE, id="definitions", name=column)
     root.set("namespace", "pellucid")
     types = {name: _type(name, rows, formats) for name in columns}
@@ -105,14 +105,10 @@ def _add_rule(
     label, tests = row
     for position, name in enumerate(columns, 1):
         entry = SubElement(rule, "inputEntry", id=f"{rule.get('id')}_input_{position}")
-        own = [test for test in tests if _column(test[0]) == name]
+        own = [test for test in tests if column_of(test[0]) == name]
         SubElement(entry, "text").text = _test(own, formats.get(name))
     result = SubElement(rule, "outputEntry", id=f"{rule.get('id')}_output")
     SubElement(result, "text").text = _literal(label)
-
-
-def _column(name: str | Indicator) -> str:
-    return name.column if isinstance(name, Indicator) else str(name)
 
 
 def _test(tests: list[tuple[str | Indicator, float, float]], written: ColumnFormat | None) -> str:
@@ -177,7 +173,7 @@ def _kind(values: list[Any]) -> str:
 
 def _type(name: str, rows: list[_Row], formats: dict[str, ColumnFormat]) -> str:
     """The type of a column."""
-    described = [test[0] for _, tests in rows for test in tests if _column(test[0]) == name]
+    described = [test[0] for _, tests in rows for test in tests if column_of(test[0]) == name]
     if isinstance(described[0], Indicator):
         values = [each.value for each in described if isinstance(each, Indicator)]
         return _kind([plain_category(name, v) for v in values if v is not None])

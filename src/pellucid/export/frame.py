@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from pellucid._utils.estimators import FrameKind, documented
-from pellucid._utils.imports import import_optional
+from pellucid._utils.imports import import_optional, is_missing
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import NOWHERE, RegionList
 from pellucid.explanation.rules import split_condition
@@ -111,13 +111,7 @@ def make_frame(table: dict[str, np.ndarray], kind: str | None) -> Any:
 def _library() -> str:
     if "pandas" in sys.modules:
         return "pandas"
-    for name in ("polars", "pandas"):
-        try:
-            __import__(name)
-        except ImportError:
-            continue
-        return name
-    return "dict"
+    return next((name for name in ("polars", "pandas") if not is_missing(name)), "dict")
 
 
 def _nodes(explanation: Explanation) -> dict[str, np.ndarray]:

@@ -287,8 +287,11 @@ def _level(level: ListLevel) -> dict[str, Any]:
     regions = []
     for i in range(len(shape)):
         numbers = zip(REGION_FIELDS[shape.kind], shape.numbers(i))
-        entry = {name: _finite(values.tolist()) for name, values in numbers}
-        regions.append({**entry, "counts": _counts(level.counts[i])})
+        entry: dict[str, Any] = {name: _finite(values.tolist()) for name, values in numbers}
+        counts = level.counts[i]
+        pairs = np.argwhere(counts > 0).tolist()
+        entry["counts"] = [[answer, true, float(counts[answer, true])] for answer, true in pairs]
+        regions.append(entry)
     return {
         "features": [int(feature) for feature in level.features],
         "stump": {
@@ -305,11 +308,6 @@ def _level(level: ListLevel) -> dict[str, Any]:
 def _finite(values: list[Any]) -> list[Any]:
     """Numbers, or lists of numbers; None for an infinite end of a box."""
     return [v if isinstance(v, list) or math.isfinite(v) else None for v in values]
-
-
-def _counts(counts: np.ndarray) -> list[list[Any]]:
-    pairs = np.argwhere(counts > 0).tolist()
-    return [[answer, true, float(counts[answer, true])] for answer, true in pairs]
 
 
 def _refuse_constant(word: str) -> None:

@@ -197,13 +197,7 @@ def _features(
         if categories:
             raise ValueError("not an explanation: categories without features")
         return columns
-    return _described_columns(features, columns or [], categories)
-
-
-def _described_columns(
-    features: list[Any], columns: list[str], categories: dict[str, tuple[Any, ...]]
-) -> list[str | Indicator]:
-    known = set(columns)
+    known = set(columns or [])
     names: list[str | Indicator] = []
     pairs: set[str] = set()
     for i, feature in enumerate(features):
@@ -228,16 +222,11 @@ def _described_columns(
     for column, values in categories.items():
         if not listed[column] or not set(listed[column]) <= set(values):
             raise wrong(f"categories.{column}", list(values), "all categories in features")
-    return _with_pairs(names, {column: tuple(listed[column]) for column in pairs})
-
-
-def _with_pairs(
-    names: list[str | Indicator], values: dict[str, tuple[Any, ...]]
-) -> list[str | Indicator]:
-    """Features of columns that have exactly the two categories of their indicators."""
+    # A category with an opposite is one of exactly two.
+    two = {column: tuple(listed[column]) for column in pairs if len(listed[column]) == 2}
     return [
-        replace(name, categories=values[name.column])
-        if isinstance(name, Indicator) and len(values.get(name.column, ())) == 2
+        replace(name, categories=two[name.column])
+        if isinstance(name, Indicator) and name.column in two
         else name
         for name in names
     ]
@@ -290,15 +279,9 @@ def _tree(
     nodes: list[dict[Any, Any]], names: Sequence[str | Indicator | None], n_clusters: int
 ) -> tuple[ThresholdTree, dict[int, float], dict[int, int]]:
     n = len(nodes)
-    arrays = {
-        "feature": np.full(n, LEAF, dtype=np.intp),
-        "threshold": np.full(n, np.nan),
-        "children_left": np.full(n, LEAF, dtype=np.intp),
-        "children_right": np.full(n, LEAF, dtype=np.intp),
-        "cluster": np.full(n, LEAF, dtype=np.intp),
-        "n_node_samples": np.zeros(n, dtype=np.intp),
-        "weighted_n_node_samples": np.zeros(n),
-    }
+    indices = ("feature", "children_left", "children_right", "cluster", "n_node_samples")
+    arrays = {name: np.full(n, LEAF, dtype=np.intp) for name in indices}
+    arrays |= {name: np.full(n, np.nan) for name in ("threshold", "weighted_n_node_samples")}
     purity, noise = {}, {}
     for i, node in enumerate(nodes):
         place = f"nodes[{i}]"

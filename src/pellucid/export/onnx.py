@@ -158,18 +158,18 @@ class _Graph:
     def _filled(self, numbers: str, values: list[Any]) -> str:
         """Replace NaN by a value per column; None leaves NaN as it is."""
         known = [v if isinstance(v, (int, float)) else np.nan for v in values]
-        tensor = self.onnx.numpy_helper.from_array(np.array([known], dtype=self.dtype))
-        fill = self._add("Constant", [], value=tensor)
+        fill = self._row(known)
         return self._add("Where", [self._add("IsNaN", [numbers]), fill, numbers])
 
     def _without(self, numbers: str, sentinel: float) -> str:
         """Replace a number by NaN."""
-        array = self.onnx.numpy_helper.from_array
-        value, missing = (
-            self._add("Constant", [], value=array(np.array([[each]], dtype=self.dtype)))
-            for each in (sentinel, np.nan)
-        )
+        value, missing = self._row([sentinel]), self._row([np.nan])
         return self._add("Where", [self._add("Equal", [numbers, value]), missing, numbers])
+
+    def _row(self, values: list[float]) -> str:
+        """A constant row of numbers."""
+        tensor = self.onnx.numpy_helper.from_array(np.array([values], dtype=self.dtype))
+        return self._add("Constant", [], value=tensor)
 
     def _columns(self) -> str:
         """One input per column, concatenated to the matrix of features."""

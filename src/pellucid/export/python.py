@@ -19,7 +19,7 @@ from pellucid.export._values import (
     replaced_values,
 )
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.encoding import ColumnNames, Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator, columns_of
 from pellucid.tree import ThresholdTree
 
 _INDENT = "    "
@@ -103,7 +103,7 @@ def _tree_body(explanation: Explanation) -> list[str]:
 def _region_body(regions: RegionList) -> list[str]:
     labels = [repr(label) for label in plain_labels(regions)]
     columns = list(dict.fromkeys(n for n in regions.used_names if not isinstance(n, Indicator)))
-    used = {n.column if isinstance(n, Indicator) else n for n in regions.used_names}
+    used = columns_of(regions.used_names)
     fill = {column: value for column, value in regions.fill_.items() if column in used}
     lines = _read_statements(columns, regions.formats_, fill)
     for rule in exported_rules(regions):

@@ -27,18 +27,21 @@ def window_of(P: np.ndarray) -> list[tuple[float, float]]:
 
 def draw_scores(ax: Any, regions: Any, window: Window) -> None:
     """Fill the axes with the scores of nonparametric regions, with a line at their threshold."""
-    axes = [np.linspace(low, high, _GRID // 2) for low, high in window]
+    axes, P = _grid(window, _GRID // 2)
     if len(window) == 1:
-        axes.append(np.array([0.0, 1.0]))
-    first, second = np.meshgrid(*axes)
-    P = np.column_stack([first.ravel(), second.ravel()])[:, : len(window)]
-    score = regions.score(P).reshape(first.shape)
-    shown = ax.pcolormesh(
-        first, second, score, cmap="coolwarm", vmin=0, vmax=1, shading="nearest", zorder=0
-    )
+        axes, P = [axes[0], np.array([0.0, 1.0])], np.vstack([P, P])
+    score = regions.score(P).reshape(len(axes[1]), len(axes[0]))
+    style: dict[str, Any] = {"cmap": "coolwarm", "shading": "nearest"}
+    shown = ax.pcolormesh(*axes, score, vmin=0, vmax=1, zorder=0, **style)
     ax.figure.colorbar(shown, ax=ax, label="share of correct neighbors")
     if score.min() < regions.threshold <= score.max():
-        ax.contour(first, second, score, levels=[regions.threshold], colors=INK, linewidths=1)
+        ax.contour(*axes, score, levels=[regions.threshold], colors=INK, linewidths=1)
+
+
+def _grid(window: Window, n: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """The points of each axis, and all points of the grid, the first axis varying fastest."""
+    axes = [np.linspace(low, high, n) for low, high in window]
+    return axes, np.column_stack([values.ravel() for values in np.meshgrid(*axes)])
 
 
 def shade_answers(
@@ -47,10 +50,7 @@ def shade_answers(
     """Fill the regions with the color of the predicted class; all but `strong` are faint."""
     from matplotlib.colors import to_rgba
 
-    axes = [np.linspace(low, high, _GRID) for low, high in window]
-    axes += [np.zeros(1)] * (2 - len(window))
-    first, second = np.meshgrid(*axes)
-    P = np.column_stack([first.ravel(), second.ravel()])[:, : len(window)]
+    P = _grid(window, _GRID)[1]
     region = np.asarray(regions.which(P))
     inside = region >= 0
     image = np.zeros((len(P), 4))
@@ -63,7 +63,7 @@ def shade_answers(
         image[inside, 3] = np.where(is_strong[inside], _STRONG, _FAINT)
     bottom, top = window[1] if len(window) == 2 else (0.0, 1.0)
     ax.imshow(
-        image.reshape(*first.shape, 4),
+        image.reshape(-1, _GRID, 4),
         extent=(*window[0], bottom, top),
         origin="lower",
         aspect="auto",
@@ -97,9 +97,8 @@ def draw_regions(
 
 
 def _draw_edge(ax: Any, regions: Regions, window: Window) -> None:
-    axes = [np.linspace(low, high, _GRID) for low, high in window]
-    first, second = np.meshgrid(*axes)
-    inside = regions.contains(np.column_stack([first.ravel(), second.ravel()]))
+    axes, P = _grid(window, _GRID)
+    inside = regions.contains(P)
     if inside.any() and not inside.all():
-        grid = np.asarray(inside, dtype=float).reshape(first.shape)
+        grid = np.asarray(inside, dtype=float).reshape(_GRID, _GRID)
         ax.contour(*axes, grid, levels=[0.5], colors=INK, linewidths=0.8, zorder=5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from pellucid.plotting.region_shapes import (
     window_of,
 )
 from pellucid.plotting.style import cluster_color, new_axes
-from pellucid.regions.classifiers import Stump
+from pellucid.regions.classifiers import with_middle_threshold
 from pellucid.regions.shapes import Window
 from pellucid.regions.words import column_texts, format_of
 from pellucid.tables.encoding import Indicator
@@ -352,7 +351,8 @@ class _Scene:
         window = window_of(shown)
         for axis in self.indicators:
             window[axis] = (-0.5, 1.5)
-        shade_answers(ax, self._drawable_classifier(), regions, window, strong)
+        classifier = with_middle_threshold(self.level.classifier, self.indicators)
+        shade_answers(ax, classifier, regions, window, strong)
         draw_regions(ax, regions, window, deleted, strong)
         P = self._spread()
         height = _heights(len(self.y)) if self.dim == 1 else P[:, 1]
@@ -382,12 +382,6 @@ class _Scene:
         for axis in self.indicators:
             P[:, axis] += 0.6 * (_heights(len(P)) - 0.5)
         return P
-
-    def _drawable_classifier(self) -> Any:
-        stump = self.level.classifier
-        if isinstance(stump, Stump) and stump.position in self.indicators:
-            return replace(stump, threshold=0.5)
-        return stump
 
     def _dress(self, ax: Axes, window: Window) -> None:
         ax.set_xlim(*window[0])

@@ -67,14 +67,7 @@ def text_color(background: str) -> str:
 
 
 def on_dark(color: str) -> str:
-    """The color, lightened until it is visible on a dark page.
-
-    Examples
-    --------
-    >>> from pellucid.plotting.style import on_dark
-    >>> on_dark("#E69F00"), on_dark("#003F62")
-    ('#E69F00', '#4C7991')
-    """
+    """The color, lightened until it is visible on a dark page."""
     steps = range(0, 100, 5)
     shades = (_to_hex(_shade(_to_rgb(color), step / 100)) if step else color for step in steps)
     return next(shade for shade in shades if _luminance(shade) >= _LEAST_ON_DARK)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,23 @@ class Stump:
         answer = self.at_most if self.threshold > 0 else self.above
         return replace(self, threshold=0.0, at_most=answer, above=answer)
 
+    def facts(self) -> dict[str, Any]:
+        """The stump as texts and finite numbers, for reports."""
+        return {
+            "kind": "stump",
+            "position": self.position,
+            # Infinite where all rows are on one side.
+            "threshold": float(np.nan_to_num(self.threshold)),
+            "atMost": self.at_most,
+            "above": self.above,
+        }
+
+
+def with_middle_threshold(classifier: Any, positions: Collection[int]) -> Any:
+    """A stump on a column of zeros and ones with the threshold 0.5; others as they are."""
+    is_category = isinstance(classifier, Stump) and classifier.position in positions
+    return replace(classifier, threshold=0.5) if is_category else classifier
+
 
 @dataclass(frozen=True)
 class LinearClassifier:
@@ -67,6 +85,11 @@ class LinearClassifier:
     def predict(self, P: np.ndarray) -> np.ndarray:
         """Class index of every row."""
         return self.decision_function(P).argmax(axis=1)
+
+    def facts(self) -> dict[str, Any]:
+        """The classifier as numbers, None where they are infinite, for reports."""
+        intercept = [float(v) if np.isfinite(v) else None for v in self.intercept]
+        return {"kind": "linear", "coef": np.asarray(self.coef).tolist(), "intercept": intercept}
 
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
         """Condition under which a class is predicted, as text."""

@@ -89,46 +89,32 @@ class Subject:
         # Alternatives are measured in the columns, and costs of another space are not comparable.
         if cost is not None and reference is not None and not has_space(self.fitted):
             ratio = cost / reference if reference > 0 else (1.0 if cost == 0 else None)
-        found = self._candidate(self.explanation.tree_, self.leaf, ratio)
-        if found.purity is None:
-            purity = {r.leaf: r.purity for r in self.explanation._leaf_rules}
-            return TreeCandidate(found.tree, found.leaf, ratio, self._stored_agreement(), purity)
-        return found
+        tree = counted(self.explanation.tree_, self.leaf)
+        if self.reference is not None:
+            known = agreement_and_purity(tree, self.leaf, self.reference)
+            return TreeCandidate(tree, self.leaf, ratio, *known)
+        labels, right = (getattr(self.fitted, n, None) for n in ("labels_", "reference_labels_"))
+        is_known = labels is not None and right is not None
+        agreement = float(np.mean(np.asarray(labels) == np.asarray(right))) if is_known else None
+        purity = {rule.leaf: rule.purity for rule in self.explanation._leaf_rules}
+        return TreeCandidate(tree, self.leaf, ratio, agreement, purity)
 
-    def _stored_agreement(self) -> float | None:
-        labels, reference = (
-            getattr(self.fitted, name, None) for name in ("labels_", "reference_labels_")
-        )
-        if labels is None or reference is None:
-            return None
-        return float(np.mean(np.asarray(labels) == np.asarray(reference)))
-
-    def _candidate(
-        self,
-        tree: ThresholdTree,
-        leaf: np.ndarray,
-        ratio: float | None,
-        source: AlternativeTree | None = None,
-    ) -> TreeCandidate:
-        tree = counted(tree, leaf)
-        how: dict[str, Any] = (
-            {} if source is None else {"kind": source.kind, "amount": source.amount}
-        )
+    def _candidate(self, found: AlternativeTree) -> TreeCandidate:
+        leaf = with_tree(self.explanation, found.tree).apply(self._X)
+        tree = counted(found.tree, leaf)
+        kind: dict[str, Any] = {"kind": found.kind, "amount": found.amount}
         if self.reference is None:
-            return TreeCandidate(tree, leaf, ratio, **how)
+            return TreeCandidate(tree, leaf, found.cost_ratio, **kind)
         known = agreement_and_purity(tree, leaf, self.reference)
-        return TreeCandidate(tree, leaf, ratio, *known, **how)
+        return TreeCandidate(tree, leaf, found.cost_ratio, *known, **kind)
 
     def trees(self, trade_off: Any, most: int = _MOST_TREES) -> Choice:
         """Trees from the shortest explanations to the longest, the model's own among them."""
         own = self.own_tree()
         found = self._alternatives(trade_off)
         names = self.explanation.tree_columns_
-        others = []
-        for one in found.trees:
-            if not same_questions(one.tree, own.tree):
-                leaf = with_tree(self.explanation, one.tree).apply(self._X)
-                others.append(self._candidate(one.tree, leaf, one.cost_ratio, one))
+        different = (one for one in found.trees if not same_questions(one.tree, own.tree))
+        others = [self._candidate(one) for one in different]
         sizes = {id(c): explanation_size(c.tree, feature_names=names) for c in [own, *others]}
         lowest = min(_LEAST_AGREEMENT, 1.0 if own.agreement is None else own.agreement)
         others = [c for c in others if c.agreement is None or c.agreement >= lowest]

@@ -13,14 +13,13 @@ from scipy import sparse
 from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import default_names
 from pellucid.plotting.region_shapes import window_of
-from pellucid.regions.classifiers import LinearClassifier, Stump
 from pellucid.regions.levels import project
-from pellucid.regions.shapes import Polyhedra, Regions
+from pellucid.regions.shapes import Regions
 from pellucid.report.columns import NumberColumn, clipped, without_rows
 from pellucid.report.facts import choose_columns, cluster_facts, hide_small, sample_rows
 from pellucid.report.page import PageOptions
 from pellucid.report.profiles import short
-from pellucid.report.trees import describe_dialects, label_mark, marked_sql
+from pellucid.report.trees import describe_dialects, label_marks, marked_sql
 from pellucid.tables.validation import read_X
 from pellucid.tree.predictor import column_values
 
@@ -77,7 +76,8 @@ class LevelView:
             },
             "shades": None if is_plain else _shade(level, window),
             "regions": regions,
-            "classifier": _describe_classifier(level.classifier),
+            # Stumps and linear classifiers are numbers.
+            "classifier": level.classifier.facts() if hasattr(level.classifier, "facts") else None,
         }
 
     def _piece(self, piece: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -145,31 +145,11 @@ def _describe_regions(regions: Regions) -> list[dict[str, Any]] | None:
     for i in range(len(regions)):
         numbers = zip(regions.fields, regions.numbers(i))
         found.append({"kind": regions.kind, **{name: _finite(v) for name, v in numbers}})
-        if isinstance(regions, Polyhedra):
-            # Facets decide; the corners are drawn from the outlines.
+        if hasattr(regions, "tolerance"):
+            # Facets of polyhedra decide; the corners are drawn from the outlines.
             del found[-1]["vertices"]
             found[-1]["tolerance"] = regions.tolerance(i).tolist()
     return found
-
-
-def _describe_classifier(classifier: Any) -> dict[str, Any] | None:
-    """A stump or a linear classifier as numbers; None for any other."""
-    if isinstance(classifier, Stump):
-        return {
-            "kind": "stump",
-            "position": classifier.position,
-            # JSON has no infinity, where all rows are on one side.
-            "threshold": float(np.nan_to_num(classifier.threshold)),
-            "atMost": classifier.at_most,
-            "above": classifier.above,
-        }
-    if isinstance(classifier, LinearClassifier):
-        return {
-            "kind": "linear",
-            "coef": np.asarray(classifier.coef).tolist(),
-            "intercept": _finite(classifier.intercept),
-        }
-    return None
 
 
 def _finite(values: Any) -> list[Any]:
@@ -301,7 +281,7 @@ def _describe_exports(model: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         return empty
     marked = copy.copy(regions)
-    marks = [label_mark(i) for i in range(len(regions.classes_))]
+    marks = label_marks(len(regions.classes_))
     marked.classes_ = np.array(marks, dtype=object)
     sql = marked_sql(marked, marks)
     is_short = len(json.dumps(document)) <= _LONGEST_EXPORT

@@ -187,17 +187,7 @@ def sampled_rows(n_rows: int, n_columns: int) -> np.ndarray | None:
 
 
 def describe_numbers(values: np.ndarray, *, is_sample: bool = False) -> dict[str, Any]:
-    """Skewness, and the numbers of different and of extreme values, which need all rows.
-
-    NaN stands for missing numbers. `is_sample` says whether these are only some of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.report.table_facts import describe_numbers
-    >>> describe_numbers(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 90.0]))["n_extreme"]
-    1
-    """
+    """Skewness; unless these are a sample of the rows, numbers of different and extreme values."""
     present = values[np.isfinite(values)]
     if len(present) == 0:
         return {"n_values": 0}
@@ -209,11 +199,7 @@ def describe_numbers(values: np.ndarray, *, is_sample: bool = False) -> dict[str
     low, high = np.quantile(present, [0.25, 0.75])
     far = _FENCE * (high - low)
     is_extreme = (present < low - far) | (present > high + far) if far > 0 else np.zeros(1, bool)
-    return {
-        "skew": skew,
-        "n_values": len(np.unique(present)),
-        "n_extreme": int(is_extreme.sum()),
-    }
+    return {"skew": skew, "n_values": len(np.unique(present)), "n_extreme": int(is_extreme.sum())}
 
 
 def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS
 from pellucid.report.columns import MIN_ROWS
 from pellucid.report.profiles import Profile, short
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import Indicator, column_of
 from pellucid.tree import ThresholdTree
 
 MOST_NUMBERS = 40_000
@@ -116,15 +116,14 @@ def describe_tree(
             name = names[tree.feature[node]]
             is_category = isinstance(name, Indicator)
             question = split_condition(tree, node, not is_category, names, formats)
-            column = name.column if isinstance(name, Indicator) else name
+            column = column_of(name)
             entry["question"] = str(question).removeprefix(column).strip()
             path = simplify(path_conditions(tree, node, names, formats))
             entry["rule"] = conditions_text(path)
+            entry["column"] = places[column]
             if isinstance(name, Indicator):
-                entry["column"] = places[name.column]
-                entry["value"] = values[name.column].index(name.value)
+                entry["value"] = values[column].index(name.value)
             else:
-                entry["column"] = places[name]
                 entry["threshold"] = float(tree.threshold[node])
         nodes.append(entry)
     rules = leaf_rules(tree, feature_names=names, labels=labels, formats=formats)
@@ -132,6 +131,7 @@ def describe_tree(
         nodes[rule.leaf]["rule"] = rule.text
         nodes[rule.leaf]["conditions"] = len(rule.conditions)
     asked = tree.feature[~tree.is_leaf].tolist()
+    marks = label_marks(len(labels))
     return {
         "kind": candidate.kind,
         "amount": short(candidate.amount),
@@ -145,29 +145,22 @@ def describe_tree(
             "questions": short(metrics.weighted_average_depth(tree)),
             "mostQuestions": int(tree.max_depth),
             "leaves": int(tree.n_leaves),
-            "columns": len({getattr(names[f], "column", names[f]) for f in asked}),
+            "columns": len({column_of(names[f]) for f in asked}),
         },
         "rules": [
             [{"text": way.text, "rows": way.n_samples} for way in rule.alternatives]
             for rule in cluster_rules(rules, labels)
         ],
-        "sql": _sql(tree, explanation),
+        "sql": marked_sql(with_tree(explanation, tree, marks), marks),
     }
 
 
-def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:
-    """The tree as SQL by dialect, with marks in place of the labels of the clusters.
+def marked_sql(marked: Any, marks: list[str]) -> dict[str, str]:
+    """SQL of a model whose labels are marks, by dialect, without the quotes of the marks.
 
     A text that is the same in another dialect is the name of that dialect. Empty if a category
     cannot be written.
     """
-    marks = [label_mark(i) for i in range(len(explanation.cluster_names_))]
-    marked = with_tree(explanation, tree, marks)
-    return marked_sql(marked, marks)
-
-
-def marked_sql(marked: Any, marks: list[str]) -> dict[str, str]:
-    """SQL of a model whose labels are marks, by dialect, without the quotes of the marks."""
     found: dict[str, str] = {}
     try:
         for name, dialect in DIALECTS.items():
@@ -181,9 +174,9 @@ def marked_sql(marked: Any, marks: list[str]) -> dict[str, str]:
     return found
 
 
-def label_mark(cluster: int) -> str:
-    """The characters in SQL that stand for the label of a cluster."""
-    return f"\ue000{cluster}\ue001"
+def label_marks(n_clusters: int) -> list[str]:
+    """The characters in SQL that stand for the label of each cluster."""
+    return [f"\ue000{cluster}\ue001" for cluster in range(n_clusters)]
 
 
 def describe_dialects(labels: list[Any]) -> dict[str, dict[str, Any]]:
@@ -214,18 +207,16 @@ def split_histograms(
     """
     tree, leaf = candidate.tree, candidate.leaf
     splits = np.flatnonzero(~tree.is_leaf).tolist()
-    column_of = {
-        s: getattr(names[tree.feature[s]], "column", names[tree.feature[s]]) for s in splits
-    }
+    column_at = {split: column_of(names[tree.feature[split]]) for split in splits}
     below = _leaves_below(tree)
     n_numbers = sum(
-        len({int(tree.cluster[end]) for end in below[s]}) * profiles[column_of[s]].n_bins
+        len({int(tree.cluster[end]) for end in below[s]}) * profiles[column_at[s]].n_bins
         for s in splits
     )
     if n_numbers > (MOST_NUMBERS if candidate.kind is None else MOST_NUMBERS_OF_OTHERS):
         return {}
     tables: dict[str, np.ndarray] = {}
-    for column in set(column_of.values()):
+    for column in set(column_at.values()):
         profile = profiles[column]
         bins = profile.bin.astype(np.intp)
         there = bins >= 0
@@ -234,7 +225,7 @@ def split_histograms(
         tables[column] = counts.reshape(tree.node_count, profile.n_bins)
     found = {}
     for split in splits:
-        table = tables[column_of[split]]
+        table = tables[column_at[split]]
         by_cluster: dict[int, np.ndarray] = {}
         for end in below[split]:
             cluster = int(tree.cluster[end])

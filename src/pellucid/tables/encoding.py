@@ -171,7 +171,7 @@ class Encoding:
     @property
     def sources(self) -> list[str]:
         """For each column of the matrix, the name of the column of the table."""
-        return [n.column if isinstance(n, Indicator) else n for n in self.names]
+        return list(map(column_of, self.names))
 
     @property
     def is_categorical(self) -> list[bool]:
@@ -197,6 +197,16 @@ class Encoding:
             else:
                 found += _indicators(column, values)
         return found
+
+
+def column_of(name: str | Indicator) -> str:
+    """The column of the data that a description of a column is about."""
+    return name.column if isinstance(name, Indicator) else str(name)
+
+
+def columns_of(names: Iterable[str | Indicator]) -> list[str]:
+    """The columns of the data that descriptions are about, each once."""
+    return list(dict.fromkeys(map(column_of, names)))
 
 
 def _positions(names: list[str], wanted: Iterable[Any] | None) -> set[int]:

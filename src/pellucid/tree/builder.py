@@ -168,15 +168,11 @@ class TreeBuilder:
         kept = [(self.nodes[node], node in inner) for node in order]
         return ThresholdTree(
             n_features=self.n_features,
-            feature=np.array([n.feature if split else LEAF for n, split in kept], dtype=np.intp),
-            threshold=np.array([n.threshold if split else np.nan for n, split in kept]),
-            children_left=np.array(
-                [number[n.left] if split else LEAF for n, split in kept], dtype=np.intp
-            ),
-            children_right=np.array(
-                [number[n.right] if split else LEAF for n, split in kept], dtype=np.intp
-            ),
-            cluster=np.array([LEAF if split else n.cluster for n, split in kept], dtype=np.intp),
-            n_node_samples=np.array([n.n_samples for n, _ in kept], dtype=np.intp),
-            weighted_n_node_samples=np.array([n.weight for n, _ in kept], dtype=np.float64),
+            feature=[n.feature if split else LEAF for n, split in kept],
+            threshold=[n.threshold if split else np.nan for n, split in kept],
+            children_left=[number[n.left] if split else LEAF for n, split in kept],
+            children_right=[number[n.right] if split else LEAF for n, split in kept],
+            cluster=[LEAF if split else n.cluster for n, split in kept],
+            n_node_samples=[n.n_samples for n, _ in kept],
+            weighted_n_node_samples=[n.weight for n, _ in kept],
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Literal
 
 ThresholdStyle = Literal["round", "midpoint", "data"]
@@ -13,11 +14,6 @@ def choose_threshold(low: float, high: float, style: ThresholdStyle) -> float:
 
     ``"round"``: the number with the fewest significant digits, among these the one closest to the
     middle. ``"midpoint"``: the middle. ``"data"``: `low` itself.
-
-        >>> choose_threshold(53987.312, 54211.9, "round")
-        54000.0
-        >>> choose_threshold(1.0, 2.0, "midpoint")
-        1.5
     """
     if style == "data":
         return low
@@ -47,7 +43,7 @@ def _roundest(low: float, high: float) -> float:
         up, down = 10 ** max(exponent, 0), 10 ** max(-exponent, 0)
         first, last = _ceil(a * down, b * up), _ceil(c * down, d * up) - 1
         if first <= last:
-            middle = _round((a * d + c * b) * down, 2 * b * d * up)
+            middle = round(Fraction((a * d + c * b) * down, 2 * b * d * up))
             value = min(max(middle, first), last) * up / down
             if low <= value < high:
                 return value
@@ -57,12 +53,6 @@ def _roundest(low: float, high: float) -> float:
 def _ceil(top: int, bottom: int) -> int:
     """Ceiling of a fraction."""
     return -(-top // bottom)
-
-
-def _round(top: int, bottom: int) -> int:
-    """The integer nearest to a fraction; ties go to the even one."""
-    whole, rest = divmod(top, bottom)
-    return whole + (2 * rest > bottom or (2 * rest == bottom and whole % 2 == 1))
 
 
 def _is_between_multiples(low: float, high: float, exponent: int) -> bool:

@@ -14,15 +14,16 @@ from pellucid.tree.predictor import PackedTree, column_values, leaf_values
 LEAF = -1
 """Value of ``children_left``, ``children_right`` and ``feature`` at a leaf."""
 
-_ARRAYS = (
-    "feature",
-    "threshold",
-    "children_left",
-    "children_right",
-    "cluster",
-    "n_node_samples",
-    "weighted_n_node_samples",
-)
+_ARRAYS: dict[str, type] = {
+    "feature": np.intp,
+    "threshold": np.float64,
+    "children_left": np.intp,
+    "children_right": np.intp,
+    "cluster": np.intp,
+    "n_node_samples": np.intp,
+    "weighted_n_node_samples": np.float64,
+}
+"""The arrays of a tree, an entry per node, and their types."""
 
 
 class ThresholdTree:
@@ -83,7 +84,7 @@ class ThresholdTree:
     n_features: int
     _packed: PackedTree | None
 
-    def __init__(self, *, n_features: int, **arrays: np.ndarray) -> None:
+    def __init__(self, *, n_features: int, **arrays: Any) -> None:
         self.__setstate__({"n_features": n_features, **arrays})
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -100,8 +101,8 @@ class ThresholdTree:
         # skops restores objects by this method and never calls __reduce__.
         object.__setattr__(self, "n_features", int(state["n_features"]))
         object.__setattr__(self, "_packed", None)
-        for name in _ARRAYS:
-            array = np.array(state[name])
+        for name, dtype in _ARRAYS.items():
+            array: np.ndarray = np.array(state[name], dtype=dtype)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 

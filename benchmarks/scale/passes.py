@@ -35,12 +35,16 @@ METHODS: dict[str, tuple[Any, str, int]] = {
     "BSIMM": (partial(pellucid.BSIMM, beam_width=4), "2²⁸", 2**28),
     "ExGreedy": (pellucid.ExGreedy, "16dkB", 2 * _HISTOGRAM),
     "ExShallow": (pellucid.ExShallow, "16dkB", 2 * _HISTOGRAM),
-    "ExKMC": (partial(pellucid.ExKMC, n_leaves=2 * N_CLUSTERS), "8dkBk", N_CLUSTERS * _HISTOGRAM),
-    "SpEx": (pellucid.SpEx, "8dkBk", N_CLUSTERS * _HISTOGRAM),
+    "ExKMC": (
+        partial(pellucid.ExKMC, n_leaves=2 * N_CLUSTERS),
+        "8dkB(k+1)",
+        (N_CLUSTERS + 1) * _HISTOGRAM,
+    ),
+    "SpEx": (pellucid.SpEx, "8dkB(k+1)", (N_CLUSTERS + 1) * _HISTOGRAM),
     "ExplainableKMeans": (
         partial(pellucid.ExplainableKMeans, effort="fast", random_state=0),
-        "8s(d+3)",
-        8 * 130_000 * (N_COLUMNS + 3),
+        "8s(d+3)/t",
+        8 * 130_000 * (N_COLUMNS + 3) // N_TASKS,
     ),
 }
 
@@ -115,7 +119,7 @@ def sheets(settings: Settings) -> list[Sheet]:
     planned = [_planned(name, rows) for name in METHODS if any(r["method"] == name for r in rows)]
     about = (
         f"n = 10⁹ rows, d = {N_COLUMNS}, k = {N_CLUSTERS}, B = {N_BINS} bins, s = 130,000 rows "
-        f"of the sample, {N_WORKERS} workers, {N_TASKS:,} tasks of {TASK_ROWS:,} rows per pass. "
+        f"of the sample, {N_WORKERS} workers, t = {N_TASKS:,} tasks of {TASK_ROWS:,} rows per pass. "
         "The bytes of a task follow from the formula; sums of parts are at most 2²⁴ bytes. "
         "Passes are those of the largest case above. "
         f"A merge reads {MERGED_AT_ONCE} results. Workers read the encoded rows once per pass, "

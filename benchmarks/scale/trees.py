@@ -20,6 +20,7 @@ from benchmarks.settings import Settings
 from benchmarks.store import Store, read_rows
 
 FILE = "scale_trees.csv"
+PART = "trees"
 N_SETS, N_SPARK_SETS = 200, 6
 METHODS = {
     "IMM": pellucid.IMM,
@@ -96,18 +97,24 @@ def measure(settings: Settings) -> None:
     """Compare the trees of the sets that have not been compared."""
     columns = ("method", "rows", "partitions", "weighted", *ENGINES)
     store = Store(settings.output / FILE, ("seed",), columns)
-    n_sets, n_spark = (6, 0) if settings.quick else (N_SETS, N_SPARK_SETS)
+    n_sets, n_spark = (6, 0) if settings.quick else (N_SETS, settings.n_seeds(N_SPARK_SETS))
     most_parts = 6 if settings.quick else 64
     spark = None
     for seed in range(n_sets):
         if settings.fresh:
             store.drop([{"seed": seed}])
-        if {"seed": seed} in store:
+        known = next((row for row in store.rows if row["seed"] == str(seed)), None)
+        if known is not None and (known["Spark"] or seed >= n_spark):
             continue
         if seed < n_spark and spark is None:
             spark = _start_spark()
-        engines = ENGINES if spark is not None and seed < n_spark else ENGINES[:2]
-        store.add([{"seed": seed, **compare(seed, engines, spark, most_parts)}])
+        has_spark = spark is not None and seed < n_spark
+        if known is not None and not has_spark:
+            continue
+        engines = (() if known else ENGINES[:2]) + ENGINES[2:] * has_spark
+        found = compare(seed, engines, spark, most_parts)
+        store.drop([{"seed": seed}])
+        store.add([{"seed": seed, **(known or {}), **found}])
     if spark is not None:
         spark.stop()
 

@@ -116,3 +116,24 @@ def test_a_reference_that_cannot_be_stored(tmp_path):
     data = pellucid.scan(rows, checkpoint=tmp_path)
     with pytest.raises(ValueError, match="checkpoint= needs a reference that can be pickled"):
         pellucid.IMM(reference=kmeans).fit(data)
+
+
+@pytest.mark.parametrize("name", ["IMM", "EMN", "BSIMM", "ExGreedy", "ExShallow", "ExKMC", "SpEx"])
+def test_estimate_of_a_fit(name, capsys):
+    records = []
+    data = pellucid.scan(rows, on_pass=records.append)
+    model = getattr(pellucid, name)(reference=CENTERS)
+    found = data.estimate(model)
+    printed = capsys.readouterr().out
+    assert printed.startswith("900 rows\npasses: ")
+    assert found.n_rows == 900
+    model.fit(data)
+    assert found.passes[0] <= len(records) <= found.passes[1]
+    assert found.read_bytes[0] <= found.read_bytes[1]
+
+
+def test_estimate_counts_the_passes_of_kmeans_and_labels():
+    data = pellucid.scan(rows)
+    assert data.estimate(pellucid.IMM(4)).source_passes == 7
+    with pytest.raises(ValueError, match="OptimalTree cannot be fitted on a scan; use"):
+        data.estimate(pellucid.OptimalTree())

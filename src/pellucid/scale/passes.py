@@ -1,4 +1,7 @@
-"""Passes over the data of a scan: a record of each, and results that are stored for a restart."""
+"""Passes over the data of a scan: an estimate before a fit, and a record of each.
+
+Their results can be stored, so that a fit goes on after a crash.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,16 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pellucid._core.batches.batch import Batch, Encoder, RawBatch
 from pellucid._core.batches.partitions import LocalPartitions, Partitions, Task, over_batches
 from pellucid._utils.notices import InputError
 from pellucid._utils.progress import Progress
 from pellucid._version import __version__
+from pellucid.methods import METHODS, STREAMED, one_of
+from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
+from pellucid.scale.references import LLOYD_PASSES
 
 logger = logging.getLogger("pellucid.scale")
 
@@ -252,3 +260,98 @@ def _digest(known: Any) -> str:
     except (pickle.PicklingError, AttributeError, TypeError, ValueError) as error:
         raise InputError(f"checkpoint= needs a reference that can be pickled: {error}") from None
     return hashlib.sha256(buffer.getbuffer()).hexdigest()
+
+
+_N_BINS, _PART_BYTES = 256, 2**24
+
+_BY_LEVEL = {
+    # Most passes per level of the tree, and whether they read all values.
+    "IMM": (4, False),
+    "EMN": (4, False),
+    "BSIMM": (9, False),
+    "ExGreedy": (9, True),
+    "ExShallow": (11, True),
+    "ExKMC": (6, True),
+    "SpEx": (11, True),
+    "ExplainableKMeans": (0, True),
+}
+_FEWEST, _OTHER = 2, 7
+"""Fewest passes per level; and those at the begin and the end, at most."""
+
+
+class FitEstimate(NamedTuple):
+    """Passes over the data, bytes that they read, and memory; ranges depend on the tree.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the scan.
+    passes : tuple of int
+        Fewest and most passes, of a balanced tree and of a chain.
+    source_passes : int
+        Passes that read the source, at most; the others read encoded rows.
+    read_bytes : tuple of int
+        Bytes that are read in all passes, at least and at most.
+    stored_bytes : int
+        Encoded rows: in a temporary file, or on the workers of Dask or Spark.
+    memory : int
+        The limit of the scan for batches, and the largest merged results.
+    """
+
+    n_rows: int
+    passes: tuple[int, int]
+    source_passes: int
+    read_bytes: tuple[int, int]
+    stored_bytes: int
+    memory: int
+
+    def __str__(self) -> str:
+        (few, many), (least, most) = self.passes, self.read_bytes
+        return (
+            f"{self.n_rows:,} rows\n"
+            f"passes: {few} to {many}, up to {self.source_passes} of them over the source\n"
+            f"bytes read: {_gb(least)} to {_gb(most)}\n"
+            f"encoded rows: {_gb(self.stored_bytes)}\n"
+            f"memory: {_gb(self.memory)}"
+        )
+
+
+def estimate_fit(scan: Any, model: Any) -> FitEstimate:
+    """The estimate for a model that is to be fitted on a scan."""
+    names = {method.name for method in STREAMED.values()}
+    name = next((cls.__name__ for cls in type(model).__mro__ if cls.__name__ in names), None)
+    if name is None:
+        known = one_of(method.name for method in METHODS if method.name in names)
+        raise InputError(f"{type(model).__name__} cannot be fitted on a scan; use {known}")
+    n, d = scan.count_rows(), len(scan.columns)
+    s = scan.sample(64).dtype.itemsize
+    centers = getattr(model.reference, "cluster_centers_", model.reference)
+    has_centers = np.ndim(centers) == 2
+    k = len(centers) if has_centers else model.n_clusters or DEFAULT_N_CLUSTERS
+    n_leaves = model._max_leaves(k)
+    source = 1 + bool(scan.weight)
+    if scan.labels is not None:
+        source += 2
+    elif model.reference is None:
+        source += 1 + LLOYD_PASSES
+    most, reads_values = _BY_LEVEL[name]
+    depths = int(np.ceil(np.log2(max(n_leaves, 2)))), max(1, n_leaves - 1)
+    # Begin, counts and centers; one more leaf of ExKMC takes passes like a level.
+    passes = tuple(source + 2 + a * h for a, h in zip((min(_FEWEST, most), most), depths))
+    passes = passes[0], passes[1] + _OTHER - 2
+    level = (d + s + 4) + 2 * (2 * (s + 1) + 2) + 3 + (d * s if reads_values else 0)
+    fixed = source * d * s + 2 * (d * s + 4)
+    read = tuple(n * (fixed + (level * h if most else 0)) for h in depths)
+    largest = 8 * d * k * _N_BINS * (k if name in ("ExKMC", "SpEx") else 2)
+    return FitEstimate(
+        n,
+        (passes[0], passes[1]),
+        source,
+        (read[0], read[1]),
+        n * d * (s + 1),
+        scan.memory + largest + _PART_BYTES,
+    )
+
+
+def _gb(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:,.2f} GB"

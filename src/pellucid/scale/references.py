@@ -25,7 +25,7 @@ from pellucid.scale.sources import has_gaps
 _SAMPLE_ROWS = 100_000
 """Rows of the sample that is clustered if there is no reference."""
 
-_LLOYD_PASSES = 5
+LLOYD_PASSES = 5
 """Passes over all rows that move the centers of the sample."""
 
 
@@ -205,7 +205,7 @@ def cluster_by_kmeans(
     *,
     init: Any = None,
     n_init: int = 10,
-    max_iter: int = _LLOYD_PASSES,
+    max_iter: int = LLOYD_PASSES,
 ) -> tuple[np.ndarray, int]:
     """Centers of k-means of a sample, or `init`, moved by passes over all rows; their number."""
     found = partitions.map_raw(ColumnStatisticsTask(scan.columns, None))

@@ -17,7 +17,7 @@ from pellucid._utils.imports import is_missing
 from pellucid._utils.notices import InputError
 from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.passes import PassRecord, RecordedPartitions
+from pellucid.scale.passes import FitEstimate, PassRecord, RecordedPartitions, estimate_fit
 from pellucid.scale.prediction import predict_source
 from pellucid.scale.queries import open_source
 from pellucid.scale.sampling import GatheredRows, GatherTask
@@ -102,6 +102,30 @@ class BatchScan:
                 f"the data already have a column {column!r}",
                 hint='choose another name: scan.with_clusters(model, "another name")',
             )
+
+    def estimate(self, model: Any) -> FitEstimate:
+        """Print how many passes, bytes and memory a fit takes, before it begins.
+
+        Parameters
+        ----------
+        model : estimator
+            The estimator that is to be fitted on this scan.
+
+        Returns
+        -------
+        FitEstimate
+            The numbers. Ranges are those of a balanced tree and of a chain.
+        """
+        found = estimate_fit(self, model)
+        print(found)
+        return found
+
+    def count_rows(self) -> int:
+        """Number of rows; where no package knows it, by a pass over one column."""
+        n_rows = self.source.count()
+        if n_rows is not None:
+            return n_rows
+        return sum(c.n_rows for c in self.source.read(self.columns[:1], _MAX_BATCH_ROWS))
 
     def batch_rows(self, n_threads: int, n_clusters: int) -> int:
         """Rows per batch, so that all batches in memory leave `kept_bytes` of `memory`."""

@@ -28,6 +28,7 @@ N_TASKS = PLANNED_ROWS // TASK_ROWS
 MERGED_AT_ONCE = 16
 
 _HISTOGRAM = 8 * N_COLUMNS * N_BINS * N_CLUSTERS
+_OF_LEAVES = (N_CLUSTERS + 1) * _HISTOGRAM
 METHODS: dict[str, tuple[Any, str, int]] = {
     # The estimator, and the bytes of the largest result of a task: as a formula, and as a number.
     "IMM": (pellucid.IMM, "8dkB", _HISTOGRAM),
@@ -119,7 +120,7 @@ def sheets(settings: Settings) -> list[Sheet]:
     planned = [_planned(name, rows) for name in METHODS if any(r["method"] == name for r in rows)]
     about = (
         f"n = 10⁹ rows, d = {N_COLUMNS}, k = {N_CLUSTERS}, B = {N_BINS} bins, s = 130,000 rows "
-        f"of the sample, {N_WORKERS} workers, t = {N_TASKS:,} tasks of {TASK_ROWS:,} rows per pass. "
+        f"of the sample, {N_WORKERS} workers, t = {N_TASKS:,} tasks of {TASK_ROWS:,} rows. "
         "The bytes of a task follow from the formula; sums of parts are at most 2²⁴ bytes. "
         "Passes are those of the largest case above. "
         f"A merge reads {MERGED_AT_ONCE} results. Workers read the encoded rows once per pass, "

@@ -26,14 +26,17 @@ def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
         return all(pool.map(lambda block: np.isfinite(values[slice(*block)]).all(), blocks))
 
 
-def filled(n: int, dtype: Any, pool: ThreadPool, values: Callable[[slice], Any]) -> np.ndarray:
-    """An array of n numbers, ``values(rows)`` for each block of rows, made by all threads."""
-    array = np.empty(n, dtype=dtype)
+def filled(
+    shape: int | tuple[int, ...], dtype: Any, pool: ThreadPool, values: Callable[[slice], Any]
+) -> np.ndarray:
+    """An array that is ``values(rows)`` for each block of rows, made by all threads."""
+    array = np.empty(shape, dtype=dtype)
 
     def fill(block: tuple[int, int]) -> None:
         array[slice(*block)] = values(slice(*block))
 
-    pool.map(fill, pool.blocks(n, _ROWS_A_THREAD, per_thread=1))
+    least = max(1, _ROWS_A_THREAD * len(array) // max(array.size, 1))
+    pool.map(fill, pool.blocks(len(array), least, per_thread=1))
     return array
 
 

@@ -10,6 +10,7 @@ import os
 import pkgutil
 import sys
 import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
@@ -107,7 +108,7 @@ class ThreadPool:
             import_compiled_loops()
         n_helpers = min(self.n_threads, len(items)) - 1
         while self._n_started < n_helpers:
-            threading.Thread(target=_work_on, args=(self._tasks,), daemon=True).start()
+            start_new_thread(_work_on, (self._tasks,))
             self._n_started += 1
         queue = WorkQueue(work, items)
         helpers = [_Helper(queue) for _ in range(n_helpers)]

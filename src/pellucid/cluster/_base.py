@@ -547,7 +547,8 @@ def _importances(
         means = cluster_means[tree.cluster[leaves]]
     else:
         position[leaves] = np.arange(len(leaves))
-        labels, weight = position.take(leaf), data.weights.values
+        labels = filled(len(leaf), np.intp, data.pool, lambda rows: position.take(leaf[rows]))
+        weight = data.weights.values
         means = group_means(data.X, labels, weight, len(leaves), data.pool)
     return feature_importances(tree, tree.weighted_n_node_samples[leaves], means)
 
@@ -603,11 +604,13 @@ def memory_problem(data: Dataset, reference: Reference, space: Dataset | None = 
     The centers of the reference are in the space, by default the columns of the data.
     """
     labels, is_same = reference.labels, space is None or space is data
-    is_counted = labels >= 0
-    if not data.weights.are_ones:
-        is_counted &= data.weights.values > 0
-    if not is_counted.all():
-        counted = np.flatnonzero(is_counted)
+    weight = data.weights.values
+
+    def is_left_out(rows: slice) -> np.ndarray:
+        return (labels[rows] < 0) | (weight[rows] <= 0)
+
+    if len(left_out := places_where(len(labels), data.pool, is_left_out)):
+        counted = np.delete(np.arange(len(labels)), left_out)
         data, labels = data.take(counted), labels[counted]
         space = None if is_same or space is None else space.take(counted)
     if is_same or space is None:

@@ -14,6 +14,7 @@ from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.partition import SplitRows, split_rows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import order_by
+from pellucid._utils.threads import ThreadPool
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -92,11 +93,11 @@ class StartTree:
     tree: ThresholdTree
     leaf: np.ndarray | None = None
 
-    def rows_by_node(self, X: Any) -> list[np.ndarray]:
+    def rows_by_node(self, X: Any, pool: ThreadPool) -> list[np.ndarray]:
         """The rows of each node; empty for inner nodes."""
         leaf, n_nodes = self.tree.apply(X) if self.leaf is None else self.leaf, self.tree.node_count
         ends = np.cumsum(np.bincount(leaf, minlength=n_nodes))
-        return np.split(order_by(leaf, n_nodes), ends[:-1])
+        return np.split(order_by(leaf, n_nodes, pool), ends[:-1])
 
 
 class Criterion(ABC, Generic[State]):
@@ -215,7 +216,7 @@ class MemoryCriterion(Criterion[State]):
         tree = start.tree
         return {
             number: self.start_node(rows, int(tree.cluster[number]), int(tree.depth[number]))
-            for number, rows in enumerate(start.rows_by_node(self.problem.X))
+            for number, rows in enumerate(start.rows_by_node(self.problem.X, self.problem.pool))
             if tree.is_leaf[number]
         }
 

@@ -16,7 +16,7 @@ import numpy as np
 from pellucid._core.criteria.column_search import (
     Split,
     best_edges,
-    rows_in_bins,
+    map_bins,
     search_columns,
 )
 from pellucid._core.criteria.problem import Problem
@@ -199,9 +199,16 @@ class CenterSearch(ABC):
         if self.n == 1 and (best := found[:, 0].min()) < limit:
             found, wanted = terms.judge_column(feature, position, levels, inside, best)
         cuts = best_edges(found, edges)
-        places, codes, values = rows_in_bins(self.problem, feature, rows, wanted)
-        inner = BinRows(values, codes, change(places, codes), self.weight[places])
-        refine_within_bins(inner, feature, position, edges, levels, terms, cuts)
+
+        def refine(places: np.ndarray, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+            inner = BinRows(values, codes, change(places, codes), self.weight[places])
+            of_bins = cuts.copy()
+            refine_within_bins(inner, feature, position, edges, levels, terms, of_bins)
+            return of_bins
+
+        for of_bins in map_bins(self.problem, feature, rows, wanted, refine):
+            for g, cut in enumerate(of_bins.tolist()):
+                cuts[g] = min(tuple(cuts[g]), tuple(cut))
         return cuts
 
 

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.arrays import stable_argsort
+from pellucid._core.data.arrays import sorted_together
 
-_MIN_ROWS = 2**16
+_Result = TypeVar("_Result")
+
+_MIN_SORTED = 2**13
+"""Fewest rows that are judged by a thread of their own."""
+
+_MIN_ROWS = 2**15
 """Rows that are worth a task of their own, if there is little to do for each."""
 
 
@@ -163,10 +168,19 @@ def best_edges(found: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return best
 
 
-def rows_in_bins(
-    problem: Problem, feature: int, rows: np.ndarray, is_wanted: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
+def map_bins(
+    problem: Problem,
+    feature: int,
+    rows: np.ndarray,
+    is_wanted: np.ndarray,
+    work: Callable[[np.ndarray, np.ndarray, np.ndarray], _Result],
+    max_rows: int = 2**62,
+) -> list[_Result]:
+    """``work(places, codes, values)`` for the rows in the wanted bins, by all threads: places in
+    `rows`, codes and values of all rows of some bins, sorted by value.
+
+    Several bins have at most `max_rows` rows together.
+    """
     from pellucid._core.kernels.partition import select_bins
 
     column, pool = problem.bins.dense_column(feature, problem.n_samples), problem.pool
@@ -186,10 +200,19 @@ def rows_in_bins(
         )
         return places[:n] + block[0], codes[:n], values[:n]
 
-    parts = pool.map(select, pool.blocks(len(rows), _MIN_ROWS))
+    parts = pool.map(select, pool.blocks(len(rows), _MIN_ROWS, per_thread=1))
     selected = parts[0] if len(parts) == 1 else list(map(np.concatenate, zip(*parts)))
-    order = stable_argsort(selected[-1])
-    return tuple(part.take(order) for part in selected)
+    if not len(selected[0]):
+        return []
+
+    places, codes, values = sorted_together(selected, pool)
+    least = _MIN_SORTED if pool.is_parallel else len(codes)
+    size = min(max(len(codes) // pool.n_threads, least), max_rows)
+    first = np.append(0, (codes[1:] != codes[:-1]).nonzero()[0] + 1)  # of each bin
+    part = first // size
+    starts = first[np.append(True, part[1:] != part[:-1])].tolist()
+    pieces = [slice(*ends) for ends in zip(starts, [*starts[1:], len(codes)])]
+    return pool.map(lambda piece: work(places[piece], codes[piece], values[piece]), pieces)
 
 
 def _nth_smallest(values: np.ndarray, n: int) -> float:

@@ -121,9 +121,8 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         if len(small.rows.centers) > 1 and self._has_many(len(small.rows.active)):
             small.state.sums = of_small
         large.state.sums = sums - of_small
-        for rows in separated:
-            if len(rows):
-                large.state.sums -= self._count(rows)
+        if any(map(len, separated)):
+            large.state.sums -= self._count(np.concatenate(separated))
 
     def _has_many(self, n_rows: int) -> bool:
         return n_rows >= _MANY_ROWS_PER_BIN * self.problem.bins.edges.shape[1]

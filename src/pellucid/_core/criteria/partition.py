@@ -10,7 +10,7 @@ import numpy as np
 from pellucid._core.criteria.problem import Problem
 from pellucid._utils.threads import ThreadPool
 
-_MIN_ROWS = 2**16
+_MIN_ROWS = 2**15
 """Fewest rows per task."""
 
 

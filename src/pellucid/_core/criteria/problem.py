@@ -280,7 +280,7 @@ class Problem:
             self.pool.map(add_columns, for_columns)
             return sums
         least = max(-(-_MIN_TASK_VALUES // n_columns), 2 * sums[0].size)
-        blocks = self.pool.blocks(n_rows, least, per_thread=1)
+        blocks = self.pool.blocks(n_rows, least)
 
         def add_rows(block: tuple[int, int]) -> np.ndarray:
             part = np.zeros_like(sums) if block[0] else sums

@@ -8,15 +8,15 @@ sparse; `BatchSumCriterion` to rows in batches. Sums are integers, so that all o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.base import MemoryCriterion, Node
-from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
+from pellucid._core.criteria.column_search import Split, map_bins, search_columns
 from pellucid._core.criteria.problem import Problem
+from pellucid._utils.arrays import filled
 
 _CHUNK = 2**16
 """Numbers of a histogram that are filled and evaluated together, so that they stay in cache."""
@@ -185,8 +185,7 @@ class SumSearch:
         best, edge, bounds = self.formula.scan_one(sums, inside, self.totals)
         found, below = [(best, edges[edge])], np.zeros((len(sums) + 1, len(self.totals)), np.int64)
         np.cumsum(sums, axis=0, out=below[1:])
-        for rows in self.open_rows(feature, bounds <= min(limit, best)):
-            found.append(self._best_value(rows, below))
+        found += self.best_values(feature, bounds <= min(limit, best), below)
         # Objects, since integers of this size do not fit into floats.
         return np.array([min(found)], dtype=object)
 
@@ -196,20 +195,25 @@ class SumSearch:
         sums = self.sums(feature, feature + 1)[0] if sums is None else sums
         return sums, bins.inside[feature, : len(sums)], bins.edges[feature]
 
-    def open_rows(self, feature: int, is_open: np.ndarray) -> Iterator[OpenRows]:
-        """The rows in some bins of a column, in parts of whole bins that need little memory."""
-        places, codes, values = rows_in_bins(self.problem, feature, self.rows, is_open)
-        first = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))[: len(codes)]
-        part_of_bin = first // max(_REFINED // len(self.totals), 1)
-        starts = first[np.append(True, part_of_bin[1:] != part_of_bin[:-1])[: len(first)]]
-        for start, end in zip(starts, [*starts[1:], len(codes)]):
-            part = slice(start, end)
-            yield OpenRows(values[part], codes[part], self._terms_at(places[part]))
+    def best_values(
+        self, feature: int, is_open: np.ndarray, below: np.ndarray
+    ) -> list[tuple[Any, float]]:
+        """The best threshold in some bins of a column, for parts of the bins that need little
+        memory; `below` are the sums below each bin.
+        """
+
+        def judge(places: np.ndarray, codes: np.ndarray, values: np.ndarray) -> tuple[Any, float]:
+            return self._best_value(OpenRows(values, codes, self._terms_at(places)), below)
+
+        most = max(_REFINED // len(self.totals), 1)
+        return map_bins(self.problem, feature, self.rows, is_open, judge, most)
 
     def _terms_at(self, places: np.ndarray) -> np.ndarray:
         """What some of the rows add."""
         if self._terms is not None:
-            return self._terms.take(places, axis=0)
+            terms, shape = self._terms, (len(places), len(self.totals))
+            pool = self.problem.pool
+            return filled(shape, np.int64, pool, lambda rows: terms.take(places[rows], axis=0))
         terms = np.zeros((len(places), len(self.totals)), dtype=np.int64)
         terms[np.arange(len(places)), self._labels[places]] = self._units[places]
         return terms

@@ -7,9 +7,8 @@ those of the rows without an entry. So the time is proportional to the entries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -173,8 +172,10 @@ class SparseHistogram(LossSearch):
         sums[entries.zero_bin[first:last] - ends[0]] += rest
         return sums
 
-    def open_rows(self, feature: int, is_open: np.ndarray) -> Iterator[OpenRows]:
-        """The rows in some bins of a column; one row stands for all that have no entry."""
+    def best_values(
+        self, feature: int, is_open: np.ndarray, below: np.ndarray
+    ) -> list[tuple[Any, float]]:
+        """The best threshold in some bins of a column; one row stands for all without an entry."""
         entries, start = self.entries, self.layout.ends[feature]
         column = slice(*entries.indptr[feature : feature + 2])
         bins, zero_bin = entries.bins[column] - start, entries.zero_bin[feature] - start
@@ -184,9 +185,10 @@ class SparseHistogram(LossSearch):
         if is_open[zero_bin]:
             rest = self.totals - losses.sum(axis=0)
             rows = OpenRows(*map(np.concatenate, zip(rows, ([0.0], [zero_bin], [rest]))))
-        if len(rows.values):
-            order = stable_argsort(rows.values)
-            yield OpenRows(*(part.take(order, axis=0) for part in rows))
+        if not len(rows.values):
+            return []
+        order = stable_argsort(rows.values)
+        return [self._best_value(OpenRows(*(part.take(order, axis=0) for part in rows)), below)]
 
 
 class SparseHistograms:

@@ -9,7 +9,7 @@ matter, and then counted in units of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -27,6 +27,9 @@ _COPIED_ROWS = 2048
 _MIN_SORTED = 2**17
 """Fewest rows that are sorted by a thread of their own."""
 
+_MIN_PART = 2**14
+"""Fewest values that are sorted by a thread of their own, if others have to be read, too."""
+
 _TWO_STEP_VALUES = 512
 """Values from which on `stable_argsort` is faster in two steps."""
 
@@ -40,6 +43,11 @@ is lost would be seen.
 
 _LOADED_VALUES = 2**13
 """Values of rows that loops load at a time, so that they stay in the first-level cache."""
+
+_TASK_VALUES = 2**18
+"""Values of rows that are worth a task of their own: waking a thread takes as long as the work on
+some 50,000 values.
+"""
 
 EVERY_ROW = np.empty(0, dtype=np.int32)
 """Stands for all rows where loops may be given some."""
@@ -80,6 +88,11 @@ def loaded_rows(X: np.ndarray) -> np.ndarray:
     """What loops read rows from: `X` itself, or memory into which they load some at a time."""
     n_columns = X.shape[1]
     return X if _is_loaded(X) else np.empty((max(16, _LOADED_VALUES // n_columns), n_columns))
+
+
+def rows_of_task(n_values: int) -> int:
+    """Fewest rows of a task that works on so many values of each row."""
+    return max(64, _TASK_VALUES // max(n_values, 1))
 
 
 def row_major(
@@ -150,6 +163,28 @@ def stable_argsort(values: np.ndarray) -> np.ndarray:
             nearly = ((values - low) * scale).astype(np.uint16).argsort(kind="stable")
             return nearly.take(values.take(nearly).argsort(kind="stable"))
     return values.argsort(kind="stable")
+
+
+def sorted_together(arrays: Sequence[np.ndarray], pool: ThreadPool) -> list[np.ndarray]:
+    """Arrays in ascending order of the last one, equal values in their order, by all threads.
+
+    Each thread sorts a range of the values.
+    """
+    values = arrays[-1]
+    n = len(values) // _MIN_PART if pool.is_parallel else 1
+    if (n := min(n, 2 * pool.n_threads)) < 2:
+        order = stable_argsort(values)
+        return [array.take(order) for array in arrays]
+    sample = np.sort(values[:: len(values) // (64 * n)])
+    limits = np.unique(sample[len(sample) * np.arange(1, n) // n])
+    ranges = list(zip([-np.inf, *limits], [*limits, np.inf]))
+
+    def sort(ends: tuple[float, float]) -> list[np.ndarray]:
+        places = np.flatnonzero((values > ends[0]) & (values <= ends[1]))
+        order = places.take(stable_argsort(values.take(places)))
+        return [array.take(order) for array in arrays]
+
+    return [np.concatenate(parts) for parts in zip(*pool.map(sort, ranges))]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import FlatRows
+from pellucid._core.data.arrays import FlatRows, rows_of_task
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 N_BINS = 128
@@ -31,7 +31,6 @@ twice the bins are used.
 
 _N_CELLS = 1024
 _MAX_SAMPLE = 512
-_MIN_TASK_ROWS = 4096
 _MIN_TASK_COLUMNS = 32
 _MAX_TASK_VALUES = 2**17
 _ENCODED_ROWS = 1024
@@ -274,7 +273,7 @@ def _dense_codes(
             cells=np.empty(BLOCK_ROWS, dtype=np.int32),
         )
 
-    pool.map(work, pool.blocks(X.shape[0], _MIN_TASK_ROWS))
+    pool.map(work, pool.blocks(X.shape[0], rows_of_task(2 * X.shape[1])))
     return codes, nothing, nothing
 
 

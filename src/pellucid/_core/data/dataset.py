@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import EVERY_ROW, FlatRows, Weights, loaded_rows
+from pellucid._core.data.arrays import EVERY_ROW, FlatRows, Weights, loaded_rows, rows_of_task
 from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.moments import (
     GroupMoments,
@@ -142,7 +142,8 @@ class Dataset:
         unit = self.cost_unit(centers) if unit is None else unit
         costs = np.empty((X.shape[0], len(centers)), dtype=np.int64)
         # Integer weights multiply the rounded cost, exactly as repeated rows would add it.
-        scale = np.ones(len(costs)) if weights.are_integers else weights.values
+        as_is = weights.are_ones or not weights.are_integers
+        scale = weights.values if as_is else np.ones(len(costs))
         coordinates = np.ascontiguousarray(centers.T)
         flat = None if sparse.issparse(X) else FlatRows.of(X)
 
@@ -174,7 +175,7 @@ class Dataset:
             if weights.are_integers and not weights.are_ones:
                 costs[rows] *= weights.units[rows, None]
 
-        self.pool.map(work, self.pool.blocks(len(costs), MIN_TASK_ROWS, per_thread=4))
+        self.pool.map(work, self.pool.blocks(len(costs), rows_of_task(centers.size)))
         return costs, unit
 
     def _cost_loops(self):

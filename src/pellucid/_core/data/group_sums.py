@@ -6,19 +6,20 @@ partitions.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows
+from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows, rows_of_task
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_COLUMNS = 8
 """Least number of columns per task: a cache line of a row-major matrix."""
 
-_BLOCK_ROWS = 2048
-"""Least number of rows per task."""
+_COUNTED_WEIGHTS = 2**17
+"""Weights that are added up together; fixed, so that sums do not depend on the threads."""
 
 _MAX_EXACT_ROWS = 2**21
 """Rows that `dense_sums` adds up exactly; a weight that is a count counts as so many rows."""
@@ -37,7 +38,9 @@ def group_means(
     The sums are integers, so that the means depend neither on the order of the rows nor on their
     storage, and integer weights equal repeated rows.
     """
-    terms = Terms.of(_largest_values(X, weight, pool), LargestWeight.of(weight))
+    starts = range(0, len(weight), _COUNTED_WEIGHTS)
+    parts = pool.map(lambda s: LargestWeight.of(weight[s : s + _COUNTED_WEIGHTS]), starts)
+    terms = Terms.of(_largest_values(X, weight, pool), reduce(LargestWeight.merge, parts))
     return GroupSums.of(X, labels, weight, n_groups, terms, pool).means()
 
 
@@ -60,7 +63,7 @@ def _largest_values(X: Any, weight: np.ndarray, pool: ThreadPool) -> np.ndarray:
         largest_values(flat, EVERY_ROW, *block, weight, loaded_rows(X), largest)
         return largest
 
-    return np.max(pool.map(work, pool.blocks(X.shape[0], _BLOCK_ROWS)), axis=0)
+    return np.max(pool.map(work, pool.blocks(X.shape[0], rows_of_task(X.shape[1]))), axis=0)
 
 
 class LargestWeight(NamedTuple):
@@ -164,7 +167,7 @@ class GroupSums(NamedTuple):
         blocks = [
             (exact.start + begin, exact.start + end)
             for exact in terms.blocks(weight)
-            for begin, end in pool.blocks(exact.stop - exact.start, _BLOCK_ROWS)
+            for begin, end in pool.blocks(exact.stop - exact.start, rows_of_task(flat.n_columns))
         ]
         for sums in pool.map(work, blocks):
             high[:, columns] += sums[0]

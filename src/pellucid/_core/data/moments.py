@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows
+from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows, rows_of_task
 from pellucid._utils.arrays import filled, places_where
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain, are_in_domain
 from pellucid._utils.threads import SERIAL, ThreadPool
@@ -210,7 +210,8 @@ def _dense_moments(
             sums=sums[b],
         )
 
-    pool.map(work, pool.blocks(n_blocks, 1, per_thread=4))
+    least = -(-rows_of_task(n_features) // BLOCK_ROWS)
+    pool.map(work, pool.blocks(n_blocks, least, per_thread=4))
     return GroupMoments(*(array.sum(axis=0) for array in (weights, squares, sums)))
 
 
@@ -254,7 +255,7 @@ def nearest_centers(X: Any, centers: np.ndarray, pool: ThreadPool) -> np.ndarray
                     raise OutOfDomain
                 labels[undecided] = nearest_by_squares(values, centers)
 
-    pool.map(work, pool.blocks(len(labels), 2 * _BLOCK_ROWS))
+    pool.map(work, pool.blocks(len(labels), rows_of_task(2 * X.shape[1])))
     return labels
 
 

@@ -213,7 +213,7 @@ class Portfolio:
         of_weight, own = problem.weights.units[:, None], np.arange(problem.n_clusters)
         for growth in found:
             start = StartTree(growth.builder.build(), growth.leaf_of_rows)
-            rows = [part for part in start.rows_by_node(problem.X) if len(part)]
+            rows = [part for part in start.rows_by_node(problem.X, problem.pool) if len(part)]
             costs = [problem.costs[part].sum(axis=0) for part in rows]
             mistakes = [
                 (of_weight[part] * (problem.labels[part, None] != own)).sum(axis=0) for part in rows

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import event
 from scipy import sparse
 
 from pellucid import cluster, eop, xclusters
 from pellucid._core.kernels.dataset import dense_costs
+from pellucid._utils.compilation import event
 from pellucid._utils.progress import Progress
 from pellucid.methods import METHODS, STREAMED
 from pellucid.rules.rule_set import RuleSet

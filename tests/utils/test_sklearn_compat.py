@@ -1,4 +1,4 @@
-"""Private names of scikit-learn are used in one module only."""
+"""Private names of scikit-learn and of Numba are used in few modules only."""
 
 import ast
 from pathlib import Path
@@ -41,3 +41,13 @@ def test_only_the_compatibility_module_uses_private_names():
 
 def test_the_check_finds_private_names():
     assert private_uses(COMPAT)
+
+
+def test_internal_names_of_numba_are_used_in_two_modules():
+    uses = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numba.")
+    }
+    assert uses == {"_utils/compilation.py", "_utils/loop_compiler.py"}

@@ -35,13 +35,17 @@ _ROUNDING = 1 + 1e-9
 
 @common_parameters
 class ExShallowSearch(BaseReferenceTree):
-    """The ExShallow tree that reaches a given cost, or a given length of the rules.
+    r"""The ExShallow tree that reaches a given cost, or a given length of the rules.
 
     It finds the depth penalty λ of :class:`~pellucid.ExShallow` for you: ask for at most 10 % more
     cost than k-means, or for rules of three conditions.
 
-    This is ExShallow* of the paper: with goals C and S, a λ for which cost(T_λ) ≤ C and WAES(T_λ) ≤
-    S. The search over the depth penalty λ starts at 0.03, decreases λ if the tree costs too much
+    This is ExShallow* of the paper: with goals C and S, a λ for which
+
+    .. math:: \mathrm{cost}(T_\lambda) \leq C \quad\text{and}\quad
+        \mathrm{WAES}(T_\lambda) \leq S.
+
+    The search over the depth penalty λ starts at 0.03, decreases λ if the tree costs too much
     and increases it if the explanations are too long, and then continues between the penalties
     tried so far, first between one that meets a goal and one that does not. All trees share one
     reference, and a node is searched again only if its cut may have changed.

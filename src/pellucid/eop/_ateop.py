@@ -98,10 +98,15 @@ class ATEOPLearner(Learner):
 
 @common_parameters
 class ATEOPClassifier(BaseEOP):
-    """A decision list of regions that abstains where it cannot reach the required accuracy.
+    r"""A decision list of regions that abstains where it cannot reach the required accuracy.
 
     At each level the regions of many projections compete. The regions with the largest support
-    win among those whose error on held-out rows is at most `max_error`. If there are none, the
+    win among those whose error on held-out rows H is at most ε (`max_error`),
+
+    .. math:: \sum_{x_i \in R \cap H} w_i [f(x_i) \neq y_i] \leq
+        \varepsilon \sum_{x_i \in R \cap H} w_i.
+
+    If there are none, the
     error allowed in training is tightened, which gives purer regions. If there are still none,
     the search stops, and the remaining rows are not classified. See :class:`EOPClassifier` for a
     description of levels and regions.

@@ -46,7 +46,7 @@ class ParameterChoice(NamedTuple):
 
 @common_parameters
 class EOPClassifier(BaseEOP):
-    """A decision list of regions in projections onto one or two columns.
+    r"""A decision list of regions in projections onto one or two columns.
 
     Each level consists of a few columns (a projection), a simple classifier on these columns, and
     the regions in which this classifier is accurate. The first level with a region that contains
@@ -54,8 +54,12 @@ class EOPClassifier(BaseEOP):
     can be shown as a scatter plot. Rows in no region are reported as such.
 
     Each level is learned from the rows that earlier levels do not cover. The base classifier is
-    fitted on every projection, and one projection is selected. Regions are searched in which at
-    most a fraction `max_error` of the rows is misclassified. Held-out rows recalibrate or delete
+    fitted on every projection, and one projection is selected. Regions R are searched in which
+    the classifier f misclassifies at most a fraction ε (`max_error`) of the rows,
+
+    .. math:: \sum_{x_i \in R} w_i [f(x_i) \neq y_i] \leq \varepsilon \sum_{x_i \in R} w_i.
+
+    Held-out rows recalibrate or delete
     these regions. The covered rows are then removed. With ``base="constant"``, regions that gain
     less than `complexity_penalty` per inequality are removed at the end. If `max_error` is not
     given either, boxes are then optimized together: each is replaced by the box with which the

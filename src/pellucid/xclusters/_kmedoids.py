@@ -35,9 +35,13 @@ _SPARSE_METRICS = ("euclidean", "manhattan", "cosine")
 
 
 class KMedoids(ClusterMixin, BaseEstimator):
-    """Clustering by k-medoids (FasterPAM): each cluster is represented by one of its rows.
+    r"""Clustering by k-medoids (FasterPAM): each cluster is represented by one of its rows.
 
-    The loss is the weighted sum of the distances of the rows to their medoids. A medoid is swapped
+    The loss is the weighted sum of the distances of the rows to their medoids,
+
+    .. math:: \sum_i w_i \min_{m \in M} d(x_i, m).
+
+    A medoid is swapped
     for another row as long as this lowers the loss. The distance matrix of all rows is kept in
     memory. Ties depend on the values of the rows and not on their order, except with
     ``metric="precomputed"``, where they go to the first row.

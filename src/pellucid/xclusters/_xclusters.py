@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class XClusters(ExplainedClusters):
-    """Joint clustering and explanation by two kinds of features.
+    r"""Joint clustering and explanation by two kinds of features.
 
     Clusters are coherent in the accuracy features and separable by a small tree on the
     explanation features.
@@ -58,16 +58,16 @@ class XClusters(ExplainedClusters):
     *Accuracy features* describe what the clusters should have in common, for example a trend over
     time. *Explanation features* describe who is in a cluster, for example age, sex and district. A
     clustering by the accuracy features alone may have no short explanation. Therefore, rows are
-    clustered by a mixture of two distances::
+    clustered by a mixture of two distances,
 
-        (1 − α) · a / max(a) + α · e / max(e)
+    .. math:: (1 - \alpha) \frac{a}{\max(a)} + \alpha \frac{e}{\max(e)},
 
     where a is the distance on the accuracy features and e is the distance on the explanation
     features. At α = 0 and α = 1, the other distance decides ties. The number of clusters k and the
-    mixing parameter α minimize ``D + λ · N``. The distortion D is the sum of squared accuracy
-    distances of the rows to the medoid of their cluster. N is the number of nodes of a decision
-    tree that predicts the clusters from the explanation features. D is divided by D(smallest k, α =
-    1), and N by N(largest k, α = 0).
+    mixing parameter α minimize :math:`D + \lambda N`. The distortion D is the sum of squared
+    accuracy distances of the rows to the medoid of their cluster. N is the number of nodes of a
+    decision tree that predicts the clusters from the explanation features. D is divided by
+    D(smallest k, α = 1), and N by N(largest k, α = 0).
 
     Parameters
     ----------

@@ -255,7 +255,7 @@ def names_of_columns(
     names = column_names(model) if given is None else given
     found = default_names(n_features) if names is None else names
     if len(found) != n_features:
-        raise ValueError(f"{len(found)} feature names for a tree of {n_features} columns")
+        raise ValueError(f"{len(found)} feature names for a model of {n_features} columns")
     return list(found)
 
 

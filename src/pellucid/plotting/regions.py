@@ -10,6 +10,7 @@ import numpy as np
 
 from pellucid._utils.estimators import documented
 from pellucid._utils.texts import count
+from pellucid.explanation.rules import names_of_columns
 from pellucid.plotting.region_shapes import (
     DELETED,
     INK,
@@ -201,7 +202,13 @@ def plot_calibration(
     story = [s for s in model.history_ if s.is_used and s.level == scene.number]
     if not story:
         raise ValueError(f"the model keeps no calibration of level {level}")
-    pair = _new_pair(scene.dim) if axes is None else np.asarray(axes, dtype=object)
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        size = (9.6, 4.4 if scene.dim == 2 else 2.6)
+        shared: dict[str, Any] = {"layout": "constrained", "sharex": True, "sharey": True}
+        axes = plt.subplots(1, 2, figsize=size, **shared)[1]
+    pair = np.asarray(axes, dtype=object)
     if pair.shape != (2,):
         raise ValueError(f"axes has shape {pair.shape}; two axes are needed, before and after")
     n_deleted = len(story[0].deleted)
@@ -302,7 +309,9 @@ class _Scene:
                 f"level {level} uses {self.dim} columns; a plot shows one or two: fit with "
                 "max_dim=2"
             )
-        described = self.described = _names(model, feature_names, self.features)
+        given = model._column_names if feature_names is None else feature_names
+        names = names_of_columns(model, model.n_features_in_, given)
+        described = self.described = [names[feature] for feature in self.features]
         self.names = column_texts(described)
         self.indicators = {a: n for a, n in enumerate(described) if isinstance(n, Indicator)}
         y = np.asarray(y)
@@ -466,18 +475,6 @@ def _words(indicator: Indicator) -> list[str]:
     return [t.removeprefix(indicator.column).strip().removeprefix("is ").strip() for t in texts]
 
 
-def _names(
-    model: Any, feature_names: Sequence[str] | None, features: list[int]
-) -> list[str | Indicator]:
-    names = model._column_names if feature_names is None else feature_names
-    names = list(names)
-    if len(names) != model.n_features_in_:
-        raise ValueError(
-            f"{len(names)} feature names for a model of {model.n_features_in_} columns"
-        )
-    return [names[feature] for feature in features]
-
-
 def _columns_of(X: Any, features: list[int]) -> np.ndarray:
     """Some columns of an array, a sparse matrix or a table, as float64."""
     from scipy import sparse
@@ -502,10 +499,3 @@ def _marker(position: int) -> str:
 
 def _new_axes(dim: int) -> Axes:
     return new_axes(5.6, 4.6) if dim == 2 else new_axes(6.4, 2.6)
-
-
-def _new_pair(dim: int) -> np.ndarray:
-    import matplotlib.pyplot as plt
-
-    size = (9.6, 4.4) if dim == 2 else (9.6, 2.6)
-    return plt.subplots(1, 2, figsize=size, layout="constrained", sharex=True, sharey=True)[1]

@@ -11,6 +11,9 @@ from pellucid.plotting.axis_ranges import Axis, choose_axis
 from pellucid.report.columns import CategoryColumn, Column, NumberColumn, word
 from pellucid.tables.column_formats import ColumnFormat
 
+_SHOWN = ("kind", "prefix", "suffix", "values")
+"""Fields of the format of a column that the page uses."""
+
 
 class Profile:
     """One column with the bin of every row and a description of the bins.
@@ -89,19 +92,9 @@ class Profile:
             "edges": [short(edge, 10) for edge in self.edges.tolist()],
             "unit": self.axis.unit,
             "beyond": [self.axis.n_below, self.axis.n_above],
-            "format": self._describe_format(),
+            "format": {k: v for k, v in self._format.as_dict().items() if k in _SHOWN},
             "all": self.counts(np.zeros(len(self.bin), dtype=np.intp), 1)[0],
         }
-
-    def _describe_format(self) -> dict[str, Any]:
-        known = self._format
-        found: dict[str, Any] = {"kind": known.kind}
-        for name in ("prefix", "suffix"):
-            if getattr(known, name):
-                found[name] = getattr(known, name)
-        if known.values:
-            found["values"] = [int(value) for value in known.values]
-        return found
 
     def counts(self, cluster: np.ndarray, n_clusters: int) -> list[list[int]]:
         """Rows in each bin, by cluster."""

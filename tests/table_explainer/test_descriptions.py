@@ -292,3 +292,13 @@ def test_a_rule_beyond_the_median_is_not_high():
     assert sorted(found.suggested_names) == ["high diving", "not high diving"]
     (claim,) = next(n for n in found.suggested_names if n == "not high diving").claims
     assert (claim.share, claim.others) == (1.0, 0.0)
+
+
+def test_one_of_two_categories_that_are_answers_has_the_name_of_its_column():
+    answers = ["yes", "perhaps", "no", "no"] * 30
+    group = np.array([0, 0, 1, 1] * 30)
+    table = pl.DataFrame({"resp": answers, "size": group * 9.0 + np.arange(120) % 7})
+    found = pellucid.explain(
+        table.with_columns(group=group), labels="group", columns="resp", verbose=False
+    )
+    assert "resp is perhaps or yes" in found.suggested_names

@@ -82,6 +82,7 @@ def test_parts_of_dates(name, values):
         ("Purchase", RANDOM.choice(["yes", "no"], N)),
         ("credit_risk", RANDOM.choice(["good", "bad"], N)),
         ("censors", whole(0, 1)),
+        ("censor2", whole(0, 1)),
     ],
 )
 def test_results(name, values):
@@ -96,6 +97,7 @@ def test_results(name, values):
         ("MOSTYPE", whole(1, 40)),
         ("customer_id", whole(1, 15)),
         ("countyfips", 1000 + whole(1, 30)),
+        ("sector", whole(1, 9)),
         ("class", whole(100, 140)),
     ],
 )

@@ -251,7 +251,9 @@ class _Claims:
         included = [v for v in names if (v in allowed.values) != allowed.is_excluded]
         left_out = [v for v in names if v not in included]
         if len(included) == 2 < len(names):
-            either = f" {rule_words().or_} ".join(category_words(names[v][0]) for v in included)
+            either = allowed.text
+            if all(category_words(names[v][0]) == names[v][0].word for v in included):
+                either = f" {rule_words().or_} ".join(names[v][0].word for v in included)
             holds = names[included[0]][1] | names[included[1]][1]
             yield _claim(either, column, allowed.text, mine, holds)
         elif len(left_out) == 1 < len(included):

@@ -92,7 +92,7 @@ _FEW_RESULTS = _set(
 """Words of results that need few values: "death" may be a number of deaths."""
 _ALSO_BINARY = _set(
     "purchase approved approval attrited bought accepted cancelled canceled disease alive",
-    "readmitted delinq spam success failure risk arrest arrested rearrested recidivism",
+    "readmitted delinq spam success failure deny denied risk arrest arrested rearrested recidivism",
 )
 """Words of results that need two values; as a number, "purchase" is an amount."""
 _CERTAIN_RESULTS = _set("churn target default attrition fraud outcome survived")
@@ -114,8 +114,8 @@ _BESIDE_RESULT = _set(
 
 _CODES = _set(
     "site station store block plot subject subj patient batch tract district ward precinct county",
-    "state region country stratum strata psu household litter occupation industry sic naics isic",
-    "type kind category parcel barcode",
+    "state region country stratum strata psu household litter occupation industry sector sic naics",
+    "isic type kind category parcel barcode",
 )
 """Last words of the names of numbers that stand for a place or a kind."""
 
@@ -268,7 +268,9 @@ def is_result(present: pl.Series, words: list[str], others: set[str]) -> bool:
         return False
     if _RESULTS.issuperset(rest):
         return True
-    if n_values <= tuning.FEW_VALUES and (_RESULTS | _FEW_RESULTS).issuperset(rest):
+    is_numbered = len(rest) == 2 and rest[1].isdigit() and rest[0] in _FEW_RESULTS
+    is_named = is_numbered or (_RESULTS | _FEW_RESULTS).issuperset(rest)
+    if n_values <= tuning.FEW_VALUES and is_named:
         return True
     is_certain = _CERTAIN_RESULTS.intersection((rest[0], rest[-1]))
     return n_values == 2 and bool(is_certain or (_FEW_RESULTS | _ALSO_BINARY).issuperset(rest))

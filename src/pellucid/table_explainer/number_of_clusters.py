@@ -8,11 +8,12 @@ Every number of clusters k is scored by
 The silhouette score is the mean over clusterings of random parts of the rows, applied to all rows.
 It falls behind the number of groups, also where two close groups as one have a higher score. The
 stability is the mean adjusted Rand index between these clusterings and that of all rows. The
-agreement is the share of the rows that a tree assigns to their cluster. Two clusters have a lower
-score, because one threshold is seldom a useful segmentation. A k with a cluster of less than 1% of
-the rows is not chosen; the rows of a cluster of 1 to 2% are set apart afterwards. `tuning` has the
-constants, and ``python -m benchmarks tables --only number`` the measurements by which they were
-chosen.
+agreement is the share of the rows that a tree assigns to their cluster, the mean over some of the
+clusterings. Means over many clusterings change less than one of them if rows are left out. Two
+clusters have a lower score, because one threshold is seldom a useful segmentation. A k with a
+cluster of less than 1% of the rows is not chosen; the rows of a cluster of 1 to 2% are set apart
+afterwards. `tuning` has the constants, and ``python -m benchmarks tables --only number`` the
+measurements by which they were chosen.
 
 The choice does not depend on the order of the rows or on the random seed of the final clustering.
 The samples are drawn by the values of the rows, so that a table of which some rows are left out
@@ -29,6 +30,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from pellucid._utils.notices import impure_rules_allowed, option
@@ -46,8 +48,8 @@ class NumberScore:
     """How good a number of clusters is, on a sample of the rows.
 
     The mean silhouette score of clusterings of parts of the rows, their mean adjusted Rand index
-    with the clustering of all rows, the share of its smallest cluster, and the agreement of a tree,
-    with its cost relative to that of k-means.
+    with the clustering of all rows, the share of its smallest cluster, and the mean agreement of
+    trees for some of them, with the cost of the tree for all rows relative to that of k-means.
     """
 
     k: int
@@ -227,23 +229,28 @@ def _score(
     Z: np.ndarray, distances: np.ndarray, parts: Sequence[np.ndarray], kmeans: KMeans
 ) -> NumberScore:
     k, labels = kmeans.n_clusters, kmeans.labels_
-    silhouettes, agreements = [], []
-    for part in parts:
-        starts = KMeans(k, n_init=tuning.STARTS_OF_PARTS, random_state=_SEED)
-        found = starts.fit(Z[part]).predict(Z) if len(part) >= k else labels
-        silhouettes.append(_silhouette(distances, found))
-        agreements.append(adjusted_rand_score(labels, found))
+    starts = KMeans(k, n_init=tuning.STARTS_OF_PARTS, random_state=_SEED)
+    found = [starts.fit(Z[part]).predict(Z) if len(part) >= k else labels for part in parts]
     with impure_rules_allowed():
         model = ExplainableKMeans(reference=kmeans, effort="fast", random_state=_SEED).fit(Z)
     reference = model.reference_inertia_
+    agreements = [np.mean(model.labels_ == model.reference_labels_)]
+    agreements += [_agreement_of_cart(Z, each) for each in found[: tuning.TREES_OF_PARTS]]
     return NumberScore(
         k,
-        silhouette=float(np.mean(silhouettes)),
-        stability=float(np.mean(agreements)),
+        silhouette=float(np.mean([_silhouette(distances, each) for each in found])),
+        stability=float(np.mean([adjusted_rand_score(labels, each) for each in found])),
         smallest=float(np.bincount(labels).min() / len(Z)),
-        agreement=float(np.mean(model.labels_ == model.reference_labels_)),
+        agreement=float(np.mean(agreements)),
         cost=float(model.inertia_ / reference) if reference > 0 else 1.0,
     )
+
+
+def _agreement_of_cart(Z: np.ndarray, labels: np.ndarray) -> float:
+    """Share of the rows that CART with a leaf per cluster, which is fast, assigns to theirs."""
+    n_leaves = max(2, labels.max() + 1)
+    tree = DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=n_leaves, random_state=_SEED)
+    return float(tree.fit(Z, labels).score(Z, labels))
 
 
 def _part(keys: np.ndarray, number: int) -> np.ndarray:

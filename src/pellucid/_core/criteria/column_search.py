@@ -143,16 +143,18 @@ class ColumnSearch:
     def best_splits(self) -> list[Split]:
         """The best splits, the best first."""
         values, n_gaps = self._values, self._values.shape[1]
-        if self._n_best == 1:  # the first of several equal ones is the lowest column and threshold
-            places = [divmod(int(values.argmin()), n_gaps)]
+        # Of equal ones, the lowest column comes first, then the lowest gap.
+        if self._n_best == 1:
+            places = [int(values.argmin())]
         else:
-            places = np.argwhere(values <= self.limit).tolist()
-        best = [
+            likely = (values.ravel() <= self.limit).nonzero()[0]
+            order = values.ravel()[likely].argsort(kind="stable")
+            places = likely[order[: self._n_best]].tolist()
+        return [
             Split(values[i, g].item(), int(self.features[i]), self._threshold(i, g))
-            for i, g in places
+            for i, g in (divmod(place, n_gaps) for place in places)
             if values[i, g] < self._goal
         ]
-        return sorted(best)[: self._n_best]
 
     def _threshold(self, i: int, g: int) -> float:
         if i in self._refined:

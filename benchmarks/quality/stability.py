@@ -24,14 +24,15 @@ METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
     "IMM": (IMM, {}),
     "ExplainableKMeans, fast": (ExplainableKMeans, {"effort": "fast"}),
     "ExplainableKMeans": (ExplainableKMeans, {}),
+    "ExplainableKMeans, stability": (ExplainableKMeans, {"stability": True}),
 }
 VALUES = ("ari", "rows", "first", "questions", "columns", "agreement", "cost")
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Each data set and method."""
+    """Each data set and method; `--seeds` is the number of draws."""
     store = Store(settings.output / FILE, ("dataset", "k", "method", "draws"), VALUES)
-    n_draws = 3 if settings.quick else 100
+    n_draws = settings.n_seeds(usual=100, quick=3)
     methods = list(METHODS)[: 2 if settings.quick else None]
     return [
         Job(
@@ -70,6 +71,7 @@ def sections(settings: Settings) -> list[Section]:
         [
             f"{row['dataset']}, k = {row['k']}",
             row["method"],
+            row["draws"],
             f"{float(row['ari']):.2f}",
             *(f"{float(row[c]):.0%}" for c in VALUES[1:5]),
             f"{float(row['agreement']):.1%}",
@@ -80,6 +82,7 @@ def sections(settings: Settings) -> list[Section]:
     headings = [
         "data",
         "method",
+        "draws",
         "ARI",
         "rows that stay",
         "first question returns",
@@ -89,9 +92,10 @@ def sections(settings: Settings) -> list[Section]:
         "cost",
     ]
     note = (
-        "`pellucid.stability` with its defaults: each tree is fitted again on 100 bootstraps, for "
-        "the same k-means reference. ARI compares the clusters of the tree and of each refit on "
-        "all rows. Agreement (rows in their reference cluster) and cost (a multiple of the "
-        "reference's) are those of the tree on all rows. Wine and breast cancer are standardized."
+        "`pellucid.stability` with its defaults: each tree is fitted again on bootstraps of the "
+        "rows, for the same k-means reference. ARI compares the clusters of the tree and of each "
+        "refit on all rows. Agreement (rows in their reference cluster) and cost (a multiple of "
+        "the reference's) are those of the tree on all rows. Wine and breast cancer are "
+        "standardized."
     )
     return [Section("Stability", "", [Sheet("Bootstraps", headings, lines, note)])] if rows else []

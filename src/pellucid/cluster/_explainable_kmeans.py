@@ -129,7 +129,7 @@ class ExplainableKMeans(SpaceTree):
         How many trees to try.
     stability : bool, default=False
         Whether to prefer, of all trees whose sum is at most 1 % above the least, the one whose
-        clusters return for most rows on 50 draws of the rows. A draw takes each row as often as a
+        clusters return for most rows on 100 draws of the rows. A draw takes each row as often as a
         Poisson distribution of mean 1 says, like a bootstrap; on each, a tree is found as with
         ``effort="fast"``. Needs rows in memory; no effect on ``fit(X, labels)``.
     {common}
@@ -384,7 +384,7 @@ class ExplainableKMeans(SpaceTree):
 
         starts = [start.tree for start in portfolio(posed).starts(Progress("", 1, 0))]
         rank = self._ranking(reference_cost)
-        return most_returning(posed, grow, improve, found, starts, rank)
+        return most_returning(posed, mean, grow, improve, found, starts, rank)
 
     @property
     def _keeps_labels(self) -> bool:

@@ -17,8 +17,12 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.refine.local_search_data import row_hashes, take_rows
 from pellucid._utils.arrays import mixed
 
-N_DRAWS = 50
+N_DRAWS = 100
 """Draws on which trees are grown again."""
+
+CONSENSUS_FAITHFULNESS = 1.0, 3.0, 10.0
+"""What a row outside of the cluster that most draws give it costs, relative to the mean cost, in
+searches of further trees. Convention."""
 
 MAX_LOSS = 0.01
 """Part by which the objective of a tree may exceed the least one."""
@@ -36,6 +40,7 @@ def draw_problem(problem: Problem, number: int) -> Problem:
 
 def most_returning(
     problem: Problem,
+    mean_cost: float,
     grow: Callable[[Problem], list[Any]],
     improve: Callable[[Any], Iterable[Any]],
     found: list[Any],
@@ -45,7 +50,8 @@ def most_returning(
     """Of the trees within `MAX_LOSS` of the best one, that whose clusters return for most weight.
 
     Returns are counted over the best tree of each draw, as `grow` finds it. The trees are those of
-    `found`, and those of the draws after `improve`.
+    `found`, and after `improve`, those of `starts`, of the draws, and for the clusters that most
+    draws give the rows. `mean_cost` is that of a row.
     """
     draws = (draw_problem(problem, number) for number in range(N_DRAWS))
     trees = [
@@ -57,9 +63,16 @@ def most_returning(
     votes = np.zeros((problem.n_samples, k), dtype=np.int64)
     for tree in trees:
         votes[np.arange(len(votes)), tree.predict(problem.X)] += 1
+    starts = [*starts, *trees]
+    consensus = votes.argmax(axis=1).astype(problem.labels.dtype)
+    if len(np.unique(consensus)) == k:
+        kept = problem.explaining(problem.space_centers, consensus)
+        for faithfulness in CONSENSUS_FAITHFULNESS:
+            grown = grow(kept.with_mistake_cost(faithfulness * mean_cost))
+            starts += [polished.tree for polished in grown]
     candidates = [
         *found,
-        *(better for tree in dict.fromkeys([*starts, *trees]) for better in improve(tree)),
+        *(better for tree in dict.fromkeys(starts) for better in improve(tree)),
     ]
     most = (1 + MAX_LOSS) * min(objective(tree)[0] for tree in candidates)
 

@@ -224,10 +224,11 @@ class BaseThresholdTree(
         store_training_data(self, X=None if streams else X)
         n_clusters = len(names)
         if (lost := [rule for rule in self.rules_ if not rule.rules]) and self._keeps_labels:
+            names_lost = ", ".join(label_text(rule.cluster) for rule in lost)
             warnings.warn(
-                f"not explained: cluster {', '.join(label_text(r.cluster) for r in lost)}. In no "
+                f"not explained: cluster{'s' * (len(lost) > 1)} {names_lost}. In no "
                 f"leaf of the best tree found with {self.n_leaves_} leaves are its rows the "
-                "largest part. Use more leaves (n_leaves), a larger max_depth, or fewer clusters",
+                f"largest part. {self._remedy()}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

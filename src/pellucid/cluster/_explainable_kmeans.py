@@ -72,8 +72,6 @@ COST_TIE = 1e-9
 MAX_LOST = 0.01
 """Share of the rows by which a tree may keep fewer than that of another method."""
 
-_MORE_LEAVES = "Use more leaves (n_leaves), a larger max_depth, or fewer clusters"
-
 _COPIES = 8
 """Copies of the data that a fit in memory may need."""
 
@@ -436,14 +434,17 @@ class ExplainableKMeans(SpaceTree):
     def _remedy(self) -> str:
         if not self._has_labels:
             return "Use more leaves (n_leaves), a larger faithfulness, or fewer clusters"
-        bound = getattr(self, "disagreement_lower_bound_", 0)
-        if not bound > 0:
-            return _MORE_LEAVES
-        most = 100 * (1 - bound / self.tree_.weighted_n_node_samples[0])
-        return (
-            f"No tree of this size gives more than {most:.1f}% of the rows their label (proven). "
-            + _MORE_LEAVES
-        )
+        given = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}
+        larger = [f"a larger {name}" for name, limit in given.items() if limit is not None]
+        options = ", ".join(["more leaves (n_leaves)", *larger])
+        found = f"Use {options}{',' * bool(larger)} or fewer clusters"
+        if (bound := getattr(self, "disagreement_lower_bound_", 0)) > 0:
+            most = 100 * (1 - bound / self.tree_.weighted_n_node_samples[0])
+            found = (
+                f"No tree of this size gives more than {most:.1f}% of the rows their label "
+                f"(proven). {found}"
+            )
+        return found
 
     def held_out_agreement(self, X: Any, labels: Any, cv: int = 5) -> float:
         """Share of the rows whose label is given by the tree of other rows, by cross-validation.

@@ -179,3 +179,7 @@ def test_a_cluster_without_a_rule_is_named_with_the_reason():
     with pytest.warns(ConvergenceWarning, match="not explained: cluster 2. In no leaf of the best"):
         model = ExplainableKMeans(n_leaves=2).fit(X, labels)
     assert model.rules_[2].text == "not explained"
+    with pytest.warns(ConvergenceWarning, match=r"Use more leaves \(n_leaves\) or fewer clusters"):
+        ExplainableKMeans(n_leaves=2).fit(X, labels)
+    with pytest.warns(ConvergenceWarning, match="a larger max_conditions, or fewer clusters"):
+        ExplainableKMeans(n_leaves=2, max_conditions=1).fit(X, labels)

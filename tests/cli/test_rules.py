@@ -61,6 +61,9 @@ def test_json_has_all_measures(file):
         assert rule["conditions"] <= 3
     assert 0 < found["held_out_precision"] <= 1
     assert found["without_rule"] == []
+    text = run("rules", file, "--labels", "kind", "--json", "-q").stdout
+    assert "NaN" not in text
+    assert json.loads(text)["held_out_precision"] is None
 
 
 def test_names_and_impossible_requests(file, tmp_path):

@@ -147,9 +147,17 @@ def test_names_of_points_overlap_nothing(wine):
 
 
 def test_the_legend_of_a_comparison_names_the_best_trade_offs(model):
-    models = {"one": model, "the same": model}
-    legend = plotting.plot_comparison(models).get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == ["best trade-offs", "others"]
+    costs = {"one": 1.0, "as good": 1.0, "costlier": 1.5}
+    models = {
+        name: SimpleNamespace(tree_=model.tree_, inertia_=cost, reference_inertia_=1.0)
+        for name, cost in costs.items()
+    }
+    ax = plotting.plot_comparison(models, measure="n_leaves")
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["best trade-offs", "others"]
+    assert [line.get_markersize() for line in ax.lines[1:]] == [8, 8, 6]
+    del models["costlier"]
+    assert plotting.plot_comparison(models, measure="n_leaves").get_legend() is None
 
 
 def test_a_very_costly_model_is_drawn_at_the_edge_with_its_cost(model):

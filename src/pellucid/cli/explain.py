@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 from rich.filesize import decimal
 from rich.table import Table
@@ -205,13 +204,13 @@ def _data(found: TableExplanation) -> dict[str, Any]:
                 "rows": rule.n_samples,
                 "noise": rule.n_noise,
                 "share": rule.share,
-                "purity": None if np.isnan(rule.purity) else rule.purity,
+                "purity": rule.purity,
                 "suggested_name": name,
                 "name_claims": [claim._asdict() for claim in name.claims],
             }
             for rule, name in zip(found.rules, found.suggested_names)
         ],
-        "measures": {n: None if np.isnan(v) else v for n, v in found.measures.items()},
+        "measures": found.measures,
         "numbers_of_clusters": [{**vars(s), "score": s.score} for s in found.number_scores],
         "outliers": found.outliers.tolist(),
         "profile": found.profile,

@@ -316,9 +316,6 @@ def _with_rules(source: TableSource, exported: RegionList) -> pl.DataFrame:
 
 
 def _rule_data(found: Any) -> dict[str, Any]:
-    def number(value: float) -> float | None:
-        return None if np.isnan(value) else float(value)
-
     return {
         "rules": [
             {
@@ -330,13 +327,13 @@ def _rule_data(found: Any) -> dict[str, Any]:
                 "precision": rule.precision,
                 "noise": rule.n_noise,
                 "precision_with_noise": rule.precision_with_noise,
-                "held_out_precision": number(rule.held_out_precision),
+                "held_out_precision": rule.held_out_precision,
             }
             for rule in found.rules_
         ],
-        "explained": number(found.coverage_),
-        "precision": number(found.precision_),
-        "held_out_precision": number(found.held_out_precision_),
+        "explained": found.coverage_,
+        "precision": found.precision_,
+        "held_out_precision": found.held_out_precision_,
         "without_rule": found.uncovered_,
     }
 

@@ -51,7 +51,10 @@ def write_and_show(
 
     def show_result() -> None:
         if files.as_json:
-            print(json.dumps(data(), indent=2, ensure_ascii=False, default=_plain))
+            # JSON has no NaN and no infinities; they are null.
+            text = json.dumps(data(), default=_plain)
+            found = json.loads(text, parse_constant=lambda _: None)
+            print(json.dumps(found, indent=2, ensure_ascii=False))
         else:
             show()
 

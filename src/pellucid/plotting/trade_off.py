@@ -126,6 +126,8 @@ def plot_comparison(
     x = [_length(model, measure) for model in named.values()]
     y = [model.inertia_ / model.reference_inertia_ for model in named.values()]
     edge = _frontier(x, y)
+    undominated = {(x[i], y[i]) for i in edge}
+    is_best = [point in undominated for point in zip(x, y)]  # also equal points
     # A very costly model would press all others together.
     far = [cost > _FAR * np.median(y) for cost in y]
     near = [cost for cost, is_far in zip(y, far) if not is_far]
@@ -139,7 +141,7 @@ def plot_comparison(
         [x[i] for i in edge], [y[i] for i in edge], "-", color="#A3A9B0", linewidth=1.2, zorder=1
     )
     for position in range(len(x)):
-        best = position in edge
+        best = is_best[position]
         ax.plot(
             x[position],
             y[position],
@@ -150,7 +152,7 @@ def plot_comparison(
             zorder=3 if best else 2,
         )
     _write_names(ax, x, y, names, curve=edge)
-    if len(edge) < len(x):
+    if not all(is_best):
         # Outside the axes, where no point can be.
         handles = [_dot(8, cluster_color(0)), _dot(6, "#777777")]
         words = ["best trade-offs", "others"]

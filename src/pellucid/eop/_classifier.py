@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
+from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -337,28 +338,38 @@ def choose_parameters(
     """
     weight = problem.weight(np.arange(len(problem.y)))
     shape = (len(max_errors), len(penalties))
-    right, size, is_empty = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
-    chance, variance = np.zeros((2, *shape))
+    # By pair: weight of right answers, inequalities, and the mean and variance by chance.
+    sums, is_empty = np.zeros((4, *shape)), np.zeros(shape, dtype=bool)
     # The last entry is the share of no answer, -1.
     share = np.append(problem.class_units(np.arange(len(weight))) / problem.units.sum(), 0.0)
     fold_of_row = stratified_folds(problem.y, np.random.RandomState(seed).permutation(len(weight)))
-    for fold in range(N_FOLDS):
+    lock = Lock()
+
+    def try_list(task: tuple[int, int]) -> np.ndarray | None:
+        """The sums of one fold and ε; None if interrupted."""
+        fold, i = task
         train, test = (np.flatnonzero(part) for part in (fold_of_row != fold, fold_of_row == fold))
-        if not len(train) or not len(test):
-            continue
-        for i, max_error in enumerate(max_errors):
+        found = np.zeros((4, len(penalties)))
+        with lock:  # the settings of a learner are those of the estimator
             random = np.random.RandomState(seed)
-            learner = make_learner(train, max_error, penalties[0], random)
-            learner.grow()
-            if learner.interrupt.requested:
-                return [ParameterChoice(max_error, penalties[0], np.nan, np.nan)]
-            for j, (answer, n_facets) in enumerate(learner.answers_by_penalty(penalties, test)):
-                right[i, j] += weight[test] @ (answer == problem.y[test])
-                size[i, j] += n_facets / N_FOLDS
-                is_empty[i, j] |= n_facets == 0
-                given = share[answer]
-                chance[i, j] += weight[test] @ given
-                variance[i, j] += weight[test] @ (given * (1 - given))
+            learner = make_learner(train, max_errors[i], penalties[0], random)
+        learner.grow()
+        if learner.interrupt.requested:
+            return None
+        for j, (answer, n_facets) in enumerate(learner.answers_by_penalty(penalties, test)):
+            is_right, given = answer == problem.y[test], share[answer]
+            w = weight[test]
+            found[:, j] = w @ is_right, n_facets, w @ given, w @ (given * (1 - given))
+        return found
+
+    tasks = [(fold, i) for fold in range(N_FOLDS) for i in range(len(max_errors))]
+    for (_, i), found in zip(tasks, problem.pool.map(try_list, tasks)):
+        if found is None:
+            return [ParameterChoice(max_errors[i], penalties[0], np.nan, np.nan)]
+        sums[:, i] += found
+        is_empty[i] |= found[1] == 0
+    right, size, chance, variance = sums
+    size /= N_FOLDS
     by_chance = (chance + 3 * np.sqrt(variance)) / weight.sum()
     accuracy = right / weight.sum()
     choices = [

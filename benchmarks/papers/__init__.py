@@ -13,8 +13,10 @@ from benchmarks.page import Section
 from benchmarks.papers import (
     beam_causes,
     causes,
+    contents,
     curve_causes,
     curves,
+    more_leaves,
     penalty,
     starts,
     tables,
@@ -31,12 +33,14 @@ PARTS = {
     "curves": curves,
     "curve_causes": curve_causes,
     "starts": starts,
+    "more_leaves": more_leaves,
 }
 
 
 def measure(settings: Settings) -> None:
     """Do what has not been done yet, part by part."""
-    chosen = settings.choose([*PARTS, *data.names(settings.data), *curves.SYNTHETIC])
+    there = data.names(settings.data, images=True)
+    chosen = settings.choose([*PARTS, *there, *curves.SYNTHETIC])
     parts = [name for name in chosen if name in PARTS] if settings.only else []
     settings = replace(settings, only=tuple(name for name in settings.only if name not in PARTS))
     for name in parts or PARTS:
@@ -46,4 +50,5 @@ def measure(settings: Settings) -> None:
 def sections(settings: Settings) -> list[Section]:
     """What the page says about the papers."""
     found = [section for part in PARTS.values() for section in part.sections(settings.output)]
+    found += contents.sections() if any(section.items for section in found) else []
     return [section for section in found if section.items]

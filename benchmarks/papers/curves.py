@@ -29,6 +29,7 @@ TITLES = {
     "iris": "Iris",
     "wine": "Wine",
     "breast_cancer_wdbc": "Breast Cancer",
+    "mice_protein_1077": "Mice Protein",
     "digits": "Digits",
     "anuran": "Anuran",
     "avila": "Avila",
@@ -54,7 +55,15 @@ METHODS = {
     "KDTree": lambda centers, n: KDTreeExplainer(reference=centers, n_leaves=n),
 }
 OURS = "ExKMC (base: IMM)"
-SMALL_DATA = ("iris", "wine", "breast_cancer_wdbc", "digits", "anuran", "small_synthetic_1")
+SMALL_DATA = (
+    "iris",
+    "wine",
+    "breast_cancer_wdbc",
+    "mice_protein_1077",
+    "digits",
+    "anuran",
+    "small_synthetic_1",
+)
 """Data sets of CUBT and CLTree, which are slow; the paper, too, has them on small data only."""
 
 CUBT_GRID = [
@@ -223,7 +232,8 @@ def sections(folder: Path) -> list[Section]:
         "CLTree, the cheapest tree of a grid of parameters counts for each number of leaves, as "
         "in the paper; at k, 2k and 4k leaves, that of the largest number up to it (the "
         "smallest tree if all are larger). The clusters of CUBT are its own; each leaf of "
-        "CLTree goes to the reference center that is cheapest for its rows. As in the paper, "
+        "CLTree goes to the reference center that is cheapest for its rows. `min_y` and `min_rd` "
+        "of CLTree are shares here, and percentages in the paper (0.1 to 5 and 1 to 50). As there, "
         "both are measured on small data only; for CUBT on more than 1,000 rows, at k, 2k and 4k "
         "leaves."
     )

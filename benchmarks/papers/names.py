@@ -24,5 +24,13 @@ PAPER_NAMES = [
     "Sensorless",
     "Vowel",
 ]
-NAMES = {{"20Newsgroups": "newsgroups20"}.get(name, name.lower()): name for name in PAPER_NAMES}
+_FILES = {
+    "20Newsgroups": "newsgroups20",
+    "Mice": "mice_protein_552",
+    "Cifar10": "cifar10_jpeg",
+}
+ABSENT = ("Beer", "BNG", "Collins", "Poker", "Sensorless")
+"""OpenML and UCI sets that no package carries."""
+
+NAMES = {_FILES.get(name, name.lower()): name for name in PAPER_NAMES}
 """The paper's name of each data set, by the name of its file."""

@@ -120,9 +120,9 @@ _TEXT = (
     "Each start is a `KMeans(n_init=10)` with another seed; all trees are deterministic. The text "
     "of the paper has no numbers for these figures, only the sentences in the last table; it "
     "does not say which four data sets figure 5 has besides Covtype and 20 Newsgroups. CUBT and "
-    "CLTree are in figure 2 only. Mice Protein and CIFAR-10 are not among our data. So figure 7, "
-    "CIFAR-10 alone, is not reproduced: the data come with no Python package (those that bear the "
-    "name hold a loader of a few kilobytes that fetches the files from a web site)."
+    "CLTree are in figure 2 only. Mice Protein has 1,077 rows and the 68 columns without gaps, of "
+    "1,080 and 69 in the paper. CIFAR-10 is in figure 7 only. Figure 8 shows the small data of "
+    "figure 2 between cost ratios of 1 and 1.4: they are in the table of figure 2."
 )
 
 

@@ -127,3 +127,44 @@ def test_depth_penalty_makes_trees_shallow():
         for p in (0.0, 0.03, 1.0)
     ]
     assert depth[0] > depth[1] >= depth[2]
+
+
+def _induced_cost(X, centers, feature, threshold):
+    """Cost of the rows on each side of a cut at the closest center of this side."""
+    cost = 0.0
+    for side, of in (
+        (X[:, feature] <= threshold, centers[:, feature] <= threshold),
+        (X[:, feature] > threshold, centers[:, feature] > threshold),
+    ):
+        squares = ((X[side, None] - centers[of]) ** 2).sum(axis=2)
+        cost += squares.min(axis=1).sum()
+    return cost
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.filterwarnings("ignore::pellucid.ImpureRuleWarning")
+def test_the_price_of_the_best_cut_is_at_most_that_of_lemma_1(seed):
+    random = np.random.default_rng(seed)
+    k, d = int(random.integers(2, 8)), int(random.integers(1, 6))
+    if seed % 2:  # codewords, the instance of the lower bound
+        centers = random.integers(0, 2, (k, 20)) * 1.0
+        X = np.repeat(centers, 20, axis=0)
+        X[np.arange(len(X)), np.tile(np.arange(20), k)] = 0.5
+    else:
+        X, centers = random.normal(size=(60, d)), random.normal(scale=2, size=(k, d))
+    centers = np.unique(centers, axis=0)
+    k = len(centers)
+    if k < 2:
+        return
+    root = ExGreedy(reference=centers).fit(X).tree_
+    current = ((X[:, None] - centers) ** 2).sum(axis=2).min(axis=1).sum()
+    price = _induced_cost(X, centers, root.feature[0], root.threshold[0]) / current
+    assert 1 - 1e-9 <= price <= 4 * k + 1
+    for feature in range(X.shape[1]):
+        for threshold in np.unique(X[:, feature]):
+            n_left = (centers[:, feature] <= threshold).sum()
+            n_rows = (X[:, feature] <= threshold).sum()
+            # A side has at least as many rows as centers.
+            if 0 < n_left < k and n_left <= n_rows <= len(X) - (k - n_left):
+                other = _induced_cost(X, centers, feature, threshold) / current
+                assert price <= other * (1 + 1e-9)

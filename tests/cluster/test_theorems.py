@@ -142,7 +142,7 @@ def _induced_cost(X, centers, feature, threshold):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.filterwarnings("ignore::pellucid.ImpureRuleWarning")
+@pytest.mark.filterwarnings("ignore::pellucid._utils.notices.ImpureRuleWarning")
 def test_the_price_of_the_best_cut_is_at_most_that_of_lemma_1(seed):
     random = np.random.default_rng(seed)
     k, d = int(random.integers(2, 8)), int(random.integers(1, 6))

@@ -182,3 +182,31 @@ def test_distributed_processes_and_a_killed_worker():
         model._grow = kill_then_grow
         assert_same_tree(model.fit(data), expected)
         assert killed
+
+
+@pytest.mark.slow
+def test_workers_come_and_go():
+    distributed = pytest.importorskip("distributed")
+    X = np.random.default_rng(0).normal(size=(6000, 4))
+    parts = [{f"x{j}": part[:, j] for j in range(4)} for part in np.array_split(X, 12)]
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    numbers = []
+    with (
+        distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def change(record):
+            workers = client.scheduler_info(n_workers=-1)["workers"]
+            numbers.append(len(workers))
+            if record.number == 3:
+                cluster.scale(3)
+                client.wait_for_workers(3)
+            elif record.number == 6:
+                # Its batches move to the others.
+                client.retire_workers([next(iter(workers))])
+
+        data = pellucid.scan(frame_of(parts), on_pass=change)
+        on_dask = ExKMC(reference=X[:4], n_leaves=6).fit(data)
+    assert {1, 3} <= set(numbers)
+    assert_same_tree(on_dask, ExKMC(reference=X[:4], n_leaves=6).fit(X))

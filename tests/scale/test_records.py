@@ -135,5 +135,5 @@ def test_estimate_of_a_fit(name, capsys):
 def test_estimate_counts_the_passes_of_kmeans_and_labels():
     data = pellucid.scan(rows)
     assert data.estimate(pellucid.IMM(4)).source_passes == 7
-    with pytest.raises(ValueError, match="OptimalTree cannot be fitted on a scan; use"):
+    with pytest.raises(ValueError, match="no estimate for OptimalTree; there is for"):
         data.estimate(pellucid.OptimalTree())

@@ -82,7 +82,8 @@ class BaseReferenceTree(PolishableTree):
         super()._check_scan_parameters()
         if self.polish:
             raise ValueError(
-                f"polish={self.polish!r} needs all rows in memory; leave it out for a scan"
+                f"polish={self.polish!r} needs all rows in memory; leave it out for a scan, or use "
+                "ExplainableKMeans"
             )
         if getattr(self, "search", "greedy") != "greedy" and not self._has_beam_on_scan:
             raise ValueError(f'{type(self).__name__} searches a scan greedily; use search="greedy"')

@@ -322,7 +322,7 @@ def estimate_fit(scan: Any, model: Any) -> FitEstimate:
     name = next((cls.__name__ for cls in type(model).__mro__ if cls.__name__ in names), None)
     if name is None:
         known = one_of(method.name for method in METHODS if method.name in names)
-        raise InputError(f"{type(model).__name__} cannot be fitted on a scan; use {known}")
+        raise InputError(f"there is no estimate for {type(model).__name__}; there is for {known}")
     n, d = scan.count_rows(), len(scan.columns)
     s = scan.sample(64).dtype.itemsize
     centers = getattr(model.reference, "cluster_centers_", model.reference)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -215,6 +215,7 @@ def map_batches(task: Any, batches: Iterable[Any]) -> Iterator[Any]:
         if first is None:
             return
         found = over_batches(task, chain([first], items))
+        _freeze_modules()
     except InputError as error:
         found = error
     yield _as_batch(_Result(1, found))
@@ -278,6 +279,14 @@ def _as_batch(result: Any) -> Any:
 
     data = pa.array([pickle.dumps(result, protocol=5)], type=pa.binary())
     return pa.RecordBatch.from_arrays([data], [_RESULT])
+
+
+@cache
+def _freeze_modules() -> None:
+    """Let the garbage collector, which runs after every task, leave out what has been loaded."""
+    import gc
+
+    gc.freeze()
 
 
 def _partition_name() -> str:

@@ -36,7 +36,7 @@ def main() -> None:
             page.goto(f"file://{report}")
             page.evaluate(
                 "for (const part of document.querySelectorAll('nav, .slider, #tree .toolbar, "
-                "#tree .note')) part.style.display = 'none'"
+                "#tree .note, #tree .detail')) part.style.display = 'none'"
             )
             box = page.locator(".tree").bounding_box()
             height = box["y"] + box["height"] + 20

@@ -46,10 +46,11 @@ const MIN_LEVEL_DISTANCE = 158;
 const MAX_LEVEL_DISTANCE = 290;
 /** Average width of a letter, for texts that are not measured. */
 const LETTER_WIDTH = 8.4;
-/** Weight and size of the text of a node, as in the style sheet. */
+/** Weight and size of the text of a node, and of its number of rows, as in the style sheet. */
 const NODE_FONT = "600 13.44px";
+const SIZE_FONT = "12.32px";
 /** Space in a leaf that is not used by its text. */
-const LEAF_PADDING = 26;
+const LEAF_PADDING = 28;
 /** Space in a split that is not used by its text. */
 const SPLIT_PADDING = 34;
 const MIN_LINK_WIDTH = 1.5;
@@ -60,8 +61,6 @@ const MAX_INDENT = 22;
 const HISTOGRAM_HEIGHT = 36;
 /** Height of a line of text in a node. */
 const TEXT_LINE_HEIGHT = 18;
-/** Letters of small text in the space of one other letter. */
-const SMALL_TEXT = 1.25;
 /** Lines of text in a node, at the most. */
 const MAX_LINES = 6;
 /** Height of a line of text in the outline of a narrow page. */
@@ -98,7 +97,7 @@ export function layoutTree(
   const lines = visible.map(({ i }) => {
     const { column, question, cluster } = tree.nodes[i];
     if (cluster !== undefined)
-      return countLines(clusterNames[cluster], leafWidth - LEAF_PADDING) + countLines(sizes[i], SMALL_TEXT * (leafWidth - LEAF_PADDING));
+      return countLines(clusterNames[cluster], leafWidth - LEAF_PADDING) + countLines(sizes[i], leafWidth - LEAF_PADDING, SIZE_FONT);
     return countLines(columns[column!].name, splitWidth - SPLIT_PADDING) + countLines(question!, splitWidth - SPLIT_PADDING);
   });
   return horizontalLayout(tree, collapsed, visible, {
@@ -114,18 +113,18 @@ export function layoutTree(
 let measuring: CanvasRenderingContext2D | null = null;
 
 /** Width of a text in a node. */
-function textWidth(text: string): number {
+function textWidth(text: string, font: string): number {
   measuring ??= document.createElement("canvas").getContext("2d")!;
-  measuring.font = `${NODE_FONT} ${getComputedStyle(document.body).fontFamily}`;
+  measuring.font = `${font} ${getComputedStyle(document.body).fontFamily}`;
   return measuring.measureText(text).width;
 }
 
 /** Lines that a text takes: words, and the parts of names between which a line may break, fill one after the other. */
-function countLines(text: string, width: number): number {
+function countLines(text: string, width: number, font = NODE_FONT): number {
   let [lines, used] = [1, 0];
   for (const part of text.split(/(?<=[\s_/])|(?<=\p{Ll})(?=\p{Lu})/u)) {
-    const size = textWidth(part);
-    if (used > 0 && used + textWidth(part.trimEnd()) > width) [lines, used] = [lines + 1, 0];
+    const size = textWidth(part, font);
+    if (used > 0 && used + textWidth(part.trimEnd(), font) > width) [lines, used] = [lines + 1, 0];
     lines += Math.max(Math.ceil(size / width) - 1, 0);
     used += size % width;
   }

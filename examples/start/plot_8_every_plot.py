@@ -23,7 +23,7 @@ model = pellucid.ExShallow().fit(X, labels)
 
 # %%
 # The tree, with the distribution of each column in the rows that reach the question
-# ---------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------
 plotting.plot_tree(model, X)
 
 # %%

@@ -176,7 +176,7 @@ def test_titles_that_wrap_stay_in_their_boxes(open_page, tmp_path):
     X, _ = make_blobs(800, 8, centers=8, random_state=3)
     X = pd.DataFrame(X, columns=[f"measurement_{i:03}" for i in range(8)])
     model = ExShallow(8, random_state=0).fit(X)
-    names = {c: "medium basket, not high age" for c in range(8)}
+    names = dict.fromkeys(range(8), "medium basket, not high age")
     path = write_report(tmp_path / "r.html", model, X, trade_off=None, cluster_names=names)
     page = open_page(path)
     assert page.locator(".tree:not(.outline) .node.split").count() == 7

@@ -52,7 +52,7 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
         Passes over all rows.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they have any.
 
     Examples

@@ -229,6 +229,9 @@ def test_lines_are_wrapped_between_words_at_a_terminal(monkeypatch):
     lines = sys.stdout.getvalue().splitlines()
     assert max(map(len, lines)) <= 30
     assert " ".join(line.strip() for line in lines) == text
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    show_line(f"a head\n    {text}")
+    assert all(line.startswith("    ") for line in sys.stdout.getvalue().splitlines()[1:])
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     show_line(text)
     assert sys.stdout.getvalue() == f"{text}\n"

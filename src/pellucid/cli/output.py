@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -67,9 +68,20 @@ def show_line(text: str | Text, console: Console | None = None, *, style: str = 
     Elsewhere it is never wrapped, so that lines can be searched for and copied.
     """
     console = console or open_console()
+    is_terminal = console.file.isatty()
     if isinstance(text, str):
-        text = Text(printable(text, console), style=style)
-    console.print(text, soft_wrap=not console.file.isatty())
+        text = printable(text, console)
+        if is_terminal:
+            text = "\n".join(_wrapped(line, console.width) for line in text.split("\n"))
+        text = Text(text, style=style)
+    console.print(text, soft_wrap=not is_terminal)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """A line that is wrapped between words, with the same indentation in all parts."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    whole: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(line, width, subsequent_indent=indent, **whole)
 
 
 live: ProgressBars | None = None

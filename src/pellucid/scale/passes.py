@@ -266,8 +266,8 @@ _N_BINS, _PART_BYTES = 256, 2**24
 
 _BY_LEVEL = {
     # Most passes per level of the tree, and whether they read all values.
-    "IMM": (4, False),
-    "EMN": (4, False),
+    "IMM": (5, False),
+    "EMN": (5, False),
     "BSIMM": (9, False),
     "ExGreedy": (9, True),
     "ExShallow": (11, True),

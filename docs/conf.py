@@ -70,6 +70,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Pellucid"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["names.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": f"Pellucid {release}"},

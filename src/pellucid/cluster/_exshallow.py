@@ -52,6 +52,10 @@ class ExShallow(BaseReferenceTree):
     -----
     Sample weights count as rows in the same way as for :class:`~pellucid.ExGreedy`.
 
+    EvalWAD (algorithm 2) sends K · r_c of the K centers of an estimated node to the left. This
+    number is rounded up and kept between 1 and K - 1, as in the published package; the real number
+    that the paper prints need never come down to 1.
+
     References
     ----------
     Laber, Murtinho, Oliveira (2023). Shallow decision trees for explainable k-means

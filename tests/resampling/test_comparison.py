@@ -48,6 +48,7 @@ def test_table_and_plot():
     assert frame["name"].tolist() == list(MODELS)
     assert frame["clusters"].tolist() == [2, 2, 2]
     assert str(found).splitlines()[0].split()[:2] == ["coverage", "precision"]
+    assert "<th>coverage</th>" in found._repr_html_()
     axes = found.plot()
     assert [text.get_text().split(":")[0] for text in axes.get_legend().get_texts()] == list(MODELS)
 

@@ -17,7 +17,7 @@ from pellucid._utils.estimators import FrameKind
 from pellucid._utils.sklearn_compat import take_rows
 from pellucid.explanation.region_list import RegionList
 from pellucid.export.frame import make_frame
-from pellucid.resampling.result import aligned
+from pellucid.resampling.result import aligned, html_table
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.frames import as_table
@@ -110,7 +110,7 @@ class ExplanationComparison:
 
         return plot_explanations(self, ax=ax)
 
-    def __str__(self) -> str:
+    def _table(self) -> list[tuple[str, ...]]:
         shares = ("coverage", "precision", "held_out_coverage", "held_out_precision")
         heads = ("", *shares[:2], "coverage*", "precision*", "rules", "conditions", "seconds")
         lines: list[tuple[str, ...]] = [heads]
@@ -119,9 +119,15 @@ class ExplanationComparison:
             texts = ["–" if np.isnan(share) else f"{100 * share:.1f}%" for share in values]
             size = (str(each.n_rules), f"{each.conditions:.1f}", f"{each.seconds:.2f}")
             lines.append((each.name, *texts, *size))
-        return f"{aligned(lines)}\n* of held-out rows"
+        return lines
+
+    def __str__(self) -> str:
+        return f"{aligned(self._table())}\n* of held-out rows"
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<div>{html_table(self._table())}<p>* of held-out rows</p></div>"
 
 
 def compare_explanations(

@@ -220,7 +220,7 @@ class Stability:
 
     def _repr_html_(self) -> str:
         text = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences())
-        return f"<div>{text}{''.join(map(_html, self._tables()))}</div>"
+        return f"<div>{text}{''.join(map(html_table, self._tables()))}</div>"
 
 
 def _without_nan(entry: Any) -> dict[str, Any]:
@@ -245,7 +245,8 @@ def aligned(table: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def _html(table: Sequence[Sequence[str]]) -> str:
+def html_table(table: Sequence[Sequence[str]]) -> str:
+    """Rows of texts as HTML; the first are heads."""
     lines = [
         "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row) + "</tr>"
         for row, tag in zip(table, ["th", *["td"] * len(table)])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
+from sklearn.preprocessing import StandardScaler
 
 from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
 from pellucid._core.refine import portfolio
@@ -104,6 +105,17 @@ def test_max_conditions_is_respected(blobs, centers):
     model = ExplainableKMeans(reference=centers, max_conditions=3, n_leaves=9).fit(blobs)
     tree = model.tree_
     assert max(len(simplify(path_conditions(tree, leaf))) for leaf in tree.leaves.tolist()) <= 3
+
+
+@pytest.mark.slow
+def test_a_limit_of_the_depth_loses_nothing_that_one_of_the_conditions_finds():
+    X = StandardScaler().fit_transform(load_breast_cancer().data)
+    found = [
+        ExplainableKMeans(4, faithfulness=0.3, random_state=0, **limit).fit(X)
+        for limit in ({"max_depth": 2}, {"max_conditions": 2})
+    ]
+    assert [model.tree_.max_depth for model in found] == [2, 2]
+    assert found[0].inertia_ == pytest.approx(found[1].inertia_, rel=1e-12)
 
 
 def test_limits_that_no_tree_meets_raise_an_error(blobs, centers):

@@ -531,13 +531,17 @@ class ExplainableKMeans(SpaceTree):
     def _portfolios(self, problem: Problem, is_first: bool) -> list[Portfolio]:
         """The portfolios of a problem, of which `is_first` is that of the estimator's reference.
 
-        The best effort includes the balanced one, and one with limits the one without, so that its
-        tree is never costlier.
+        The best effort includes the balanced one. One with a limit includes those without, and with
+        the same limit of depth or of conditions. So its tree is never costlier than theirs.
         """
         penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
         limits, style = self._limits(problem.n_clusters), self.threshold_style
         names = ["balanced"] if self.effort == "best" and is_first else []
-        limits_of_search = [TreeLimits(limits.n_leaves)] * limits.limits_depth + [limits]
+        limits_of_search = [limits]
+        if (most := limits.safe_depth) is not None:
+            n = limits.n_leaves
+            others = TreeLimits(n), TreeLimits(n, most), TreeLimits(n, max_conditions=most)
+            limits_of_search = [other for other in others if other != limits] + [limits]
         return [
             Portfolio(problem, EFFORTS[name], limit, penalty, style, self._penalty == 0)
             for name in [*names, self.effort]

@@ -122,6 +122,8 @@ def fit_others(random: np.random.Generator) -> None:
     many = random.normal(size=(5000, 4)).round(1)
     for make in TREES[:7]:
         check(make(reference=many[:5], random_state=0, n_jobs=2).fit(many), many)
+    columns = np.tile(many, (1, 10))  # more than the loop for few columns takes
+    check(IMM(reference=columns[:5], n_jobs=2).fit(columns), columns)
     many_zeros = random.normal(size=(600, 3)) * (random.random((600, 3)) < 0.3)
     with mock.patch.object(tuning, "SMALL", 0):  # few rows are polished as many are
         check(ExKMC(4, n_leaves=6, polish="deep").fit(sparse.csc_array(many_zeros)), many_zeros)

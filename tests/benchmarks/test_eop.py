@@ -319,7 +319,8 @@ def test_multiboosting_and_feating_are_better_than_their_parts():
 def test_errors_by_level():
     X, y = make_three_features(300, random_state=0)
     rows = levels.measure(sets.Split(X[:200], y[:200], X[200:], y[200:]))
-    assert len(rows) == 2 * levels.N_LEVELS
+    assert len(rows) == 4 * levels.N_LEVELS
+    assert {row["method"] for row in rows} == {"cart", "n_eop", *levels.CAUSES}
     tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[:200], y[:200])
     assert rows[0]["error"] == pytest.approx(1 - tree.score(X[200:], y[200:]))
     last = [row["error"] for row in rows if row["method"] == "n_eop"]

@@ -160,7 +160,7 @@ def test_results_from_before_table_3_are_gone_on_with(tmp_path, monkeypatch):
     monkeypatch.setattr(papers.tables, "ALL_METHODS", papers.tables.METHODS)
     assert main(arguments) == 0
     before = (output / papers.tables.FILE).read_text(encoding="utf-8")
-    assert "Table 3" not in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert "### Table 3" not in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     monkeypatch.undo()
     assert main(arguments) == 0
     after = (output / papers.tables.FILE).read_text(encoding="utf-8")

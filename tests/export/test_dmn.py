@@ -93,7 +93,7 @@ def test_categories_and_dates():
     )
     late = table.since >= pd.Timestamp("2020-06-01")
     labels = np.where(table.city.isin(["Kiel", "Ulm"]) & late, 1, 0)
-    rules = RuleSet().fit(table, labels)
+    rules = RuleSet(min_support=1).fit(table, labels)
     text = rules.to_dmn()
     assert 'typeRef="date"' in text
     assert 'date("2020-05-31")' in text

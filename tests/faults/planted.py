@@ -88,8 +88,8 @@ FAULTS = (
     Fault(
         "ties go to the last feature",
         "_core/criteria/column_search.py",
-        "places = [divmod(int(values.argmin()), n_gaps)]",
-        "places = [divmod(values.size - 1 - int(values.ravel()[::-1].argmin()), n_gaps)]",
+        "places = [int(values.argmin())]",
+        "places = [values.size - 1 - int(values.ravel()[::-1].argmin())]",
         (IMM_TREE,),
     ),
     Fault(
@@ -187,15 +187,15 @@ FAULTS = (
     Fault(
         "sums of a sibling added instead of subtracted",
         "_core/criteria/mistakes.py",
-        "self._add(np.concatenate(removed), sums, sign=-1)",
-        "self._add(np.concatenate(removed), sums)",
+        "large.state.sums = sums - of_small",
+        "large.state.sums = sums + of_small",
         (SUMS,),
     ),
     Fault(
         "mistakes stay in the sums of the children (IMM)",
         "_core/criteria/mistakes.py",
-        "removed = (partition.kept[1 - side], *partition.separated)",
-        "removed = (partition.kept[1 - side],)",
+        "if any(map(len, separated)):",
+        "if False:",
         (SUMS,),
     ),
     Fault(

@@ -73,7 +73,7 @@ def sections(folder: Path) -> list[Section]:
         by_number = {int(row["n_jobs"]): row for row in rows}
         if len(by_number) < 2 or 1 not in by_number:
             continue
-        machines += [row["machine"] for row in rows if row["machine"] not in machines]
+        machines += [row["machine"] for row in rows]
         alone, cells = float(by_number[1]["seconds"]), []
         for n in numbers:
             if n not in by_number:
@@ -89,6 +89,6 @@ def sections(folder: Path) -> list[Section]:
         lines.append([case, TITLES[method], *cells, f"{ratio:.2f}"])
     threads = [f"{n} thread{'s' if n > 1 else ''}" for n in numbers]
     headings = ["data", "method", *threads, "ratio to k-means"]
-    note = f"Measured on: {'; '.join(machines)}. The ratio is that of all threads to k-means."
+    note = f"Measured on: {'; '.join(dict.fromkeys(machines))}. The ratio is that of all threads to k-means."
     sheet = Sheet("From one thread to all", headings, lines, note)
     return [Section("Threads", "", [sheet] if lines else [])]

@@ -89,6 +89,7 @@ def sections(folder: Path) -> list[Section]:
         lines.append([case, TITLES[method], *cells, f"{ratio:.2f}"])
     threads = [f"{n} thread{'s' if n > 1 else ''}" for n in numbers]
     headings = ["data", "method", *threads, "ratio to k-means"]
-    note = f"Measured on: {'; '.join(dict.fromkeys(machines))}. The ratio is that of all threads to k-means."
+    measured_on = "; ".join(dict.fromkeys(machines))
+    note = f"Measured on: {measured_on}. The ratio is that of all threads to k-means."
     sheet = Sheet("From one thread to all", headings, lines, note)
     return [Section("Threads", "", [sheet] if lines else [])]

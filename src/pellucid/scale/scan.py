@@ -273,7 +273,7 @@ def scan(
     checkpoint : path, optional
         A folder in which the merged result of every finished pass is stored. After a crash, the
         same fit takes finished passes from there, if data and parameters are the same. The results
-        are removed when a fit ends.
+        are removed when a fit ends. They are pickles: use a folder that only you can write.
     on_pass : callable, optional
         Called after every pass with a `pellucid.scale.PassRecord`: its number, task, seconds, rows
         and bytes. The same is logged, level INFO, by the logger "pellucid.scale".

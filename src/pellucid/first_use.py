@@ -83,6 +83,10 @@ def warm_up(*, verbose: int | bool = False) -> WarmUp:
     WarmUp
         Number of compiled loops, seconds, and the folder.
 
+    See Also
+    --------
+    ExplainableKMeans : Its first fit compiles what it needs, if this was not called.
+
     Examples
     --------
     >>> import pellucid

@@ -211,6 +211,12 @@ class ExplainableKMeans(SpaceTree):
     The amount of work depends on the size of the data and never on time or chance, so results can
     be repeated. "balanced" aims at three times the time of ``KMeans(n_init=10)`` plus two seconds.
 
+    References
+    ----------
+    Frost, Moshkovitz, Rashtchian (2020). ExKMC: Expanding explainable k-means clustering.
+    Laber, Murtinho, Oliveira (2023). Shallow decision trees for explainable k-means clustering.
+    Kirkpatrick, Gelatt, Vecchi (1983). Optimization by simulated annealing. Science 220.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -181,13 +181,17 @@ class ExGreedy(BaseSearchTree):
 
 @common_parameters
 class BSIMM(BaseReferenceTree):
-    """IMM by beam search: a tree with one leaf per cluster and fewer mistakes.
+    r"""IMM by beam search: a tree with one leaf per cluster and fewer mistakes.
 
     Where :class:`~pellucid.IMM` makes the one best cut, many trees grow side by side, and the best
     of them wins. It takes longer and never makes more mistakes.
 
-    Of B trees with m mistakes each, C cuts are tried at each leaf; of all results, the B trees with
-    the least m + mistakes(cut) are kept. It is the same as
+    C cuts are tried at each leaf of each of B trees. Of all results, the B trees are kept that have
+    the least
+
+    .. math:: \mathrm{mistakes}(T) + \mathrm{mistakes}(i, \theta),
+
+    with T the tree before the cut and :math:`(i, \theta)` the cut. It is the same as
     ``IMM(search=BeamSearch(width=beam_width, n_candidates=n_candidates))``. IMM's own tree is
     always among them, so there are never more mistakes than IMM makes. A beam of width 1 is IMM.
 

@@ -58,6 +58,11 @@ def explain_pipeline(pipeline: Any, X: Any = None, *, tree: Any = None) -> Expla
     ValueError
         If the tree uses a column that is computed from several columns, and X is not given.
 
+    See Also
+    --------
+    explain : The same for a table or a file, clustering included.
+    Explanation : What is returned.
+
     Notes
     -----
     Missing values that SimpleImputer replaces are replaced here too (`fill_`). A category that

@@ -33,6 +33,11 @@ def export_text(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     str
         The tree as text.
 
+    See Also
+    --------
+    plot_tree : The tree as a picture.
+    Explanation : The rules of the leaves, one per cluster.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -123,6 +123,11 @@ def from_json(
         regions (format ``"pellucid.regions"``) gives a
         :class:`~pellucid.explanation.region_list.RegionList`.
 
+    See Also
+    --------
+    from_sklearn : Read a fitted tree of scikit-learn.
+    ThresholdTree : The tree of a model that was read.
+
     Examples
     --------
     >>> from pellucid import from_json

@@ -160,6 +160,11 @@ def from_sklearn(
         If the classifier has several outputs, splits by sets of categories, or a split that
         separates missing values from all others.
 
+    See Also
+    --------
+    from_json : Read a model that `to_json` wrote.
+    Explanation : What is returned.
+
     Notes
     -----
     scikit-learn rounds values to float32. Without `X`, a threshold becomes the largest float64

@@ -87,6 +87,11 @@ def plot_tree(
     matplotlib Axes
         The axes of the plot.
 
+    See Also
+    --------
+    export_text : The tree as text.
+    ThresholdTree : What is drawn.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

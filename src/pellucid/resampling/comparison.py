@@ -161,6 +161,12 @@ def compare_explanations(
         The measures; :class:`ComparedExplanation` states them. An explanation that leaves noise
         unexplained is more precise than one that gives it a cluster.
 
+    See Also
+    --------
+    stability : How often a tree returns on other draws of the rows.
+    RuleSet : Rules for a part of the rows.
+    explain_clusters : Regions for the clusters.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -58,11 +58,15 @@ def stability(
     random_state: Any = 0,
     verbose: int = 0,
 ) -> Stability:
-    """How often the questions, columns and assignments of a tree return on other draws of the rows.
+    r"""How often the questions, columns and assignments of a tree return on other draws of the rows.
 
     The tree is fitted again on each of `n_bootstraps` draws, and all rows are assigned by each of
-    these trees. A draw gives weights to the rows, so that no row is copied; rows that are not drawn
-    are left out of the fit.
+    these trees. The agreement of the assignments is
+
+    .. math:: \frac{1}{B} \sum_{b=1}^{B} \mathrm{ARI}(c, c_b),
+
+    with c the clusters of the rows by the model and :math:`c_b` those by tree b of B. A draw gives
+    weights to the rows, so that no row is copied; rows that are not drawn are left out of the fit.
 
     Parameters
     ----------

@@ -85,6 +85,10 @@ class Stability:
         `lowest` and `highest`. A question returns if the tree of a draw has a split on the same
         column that divides the rows of the node in the same way, up to 5 % of them and up to half
         of the smaller side.
+
+    See Also
+    --------
+    stability : Measures it.
     """
 
     n_draws: int

@@ -283,6 +283,11 @@ def scan(
     BatchScan
         What `fit` and `predict` take in place of rows.
 
+    See Also
+    --------
+    explain : Clusters and rules for a table or a scan.
+    ExShallow : One of the estimators that fit a scan.
+
     Examples
     --------
     >>> import numpy as np

@@ -59,6 +59,12 @@ class ThresholdTree:
     n_features : int
         Number of columns of the data.
 
+    See Also
+    --------
+    plot_tree : The tree as a picture.
+    export_text : The tree as text.
+    from_json : Read a tree that was saved.
+
     Examples
     --------
     >>> from pellucid.tree import TreeBuilder

@@ -33,6 +33,10 @@ class BeamSearch:
     n_candidates : int, default=10
         C, the number of splits that are tried at each leaf.
 
+    See Also
+    --------
+    BSIMM : Beam search for the fewest mistakes, as in its paper.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -58,7 +58,7 @@ def stability(
     random_state: Any = 0,
     verbose: int = 0,
 ) -> Stability:
-    r"""How often the questions, columns and assignments of a tree return on other draws of the rows.
+    r"""How often questions, columns and assignments of a tree return on other draws of the rows.
 
     The tree is fitted again on each of `n_bootstraps` draws, and all rows are assigned by each of
     these trees. The agreement of the assignments is

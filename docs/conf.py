@@ -66,6 +66,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 html_math_renderer = "mathml"
+# Blocks without a language are the output of commands.
+highlight_language = "none"
 html_theme = "pydata_sphinx_theme"
 html_title = "Pellucid"
 html_static_path = ["_static"]

@@ -11,54 +11,41 @@ import numpy as np
 from pellucid._utils.estimators import Noise, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
-from pellucid.baselines._unsupervised import FoundSplit, UniqueRows, UnsupervisedTree
+from pellucid.baselines._unsupervised import UniqueRows, UnsupervisedTree
 from pellucid.cluster._docs import common_parameters
+from pellucid.tree.from_sklearn import SklearnSplit
 from pellucid.tree.rounding import ThresholdStyle
 
 _NO_GAIN = 1e-12
 """Information gain per point up to which a cut gains nothing but rounding errors."""
 
 
-class Intervals(NamedTuple):
-    """A part of each column of a region, as arrays with one entry per column.
+class ColumnPart(NamedTuple):
+    """A part of a column of a region: the positions of its rows, its ends, its virtual points."""
 
-    The positions of its rows in the order of the column, its ends, and the number of virtual
-    points.
-    """
+    start: int
+    stop: int
+    low: float
+    high: float
+    n: float
 
-    start: np.ndarray
-    stop: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    n: np.ndarray
-
-    def divide(self, cuts: Cuts) -> tuple[Intervals, Intervals]:
+    def divide(self, cut: ColumnCut) -> tuple[ColumnPart, ColumnPart]:
         """The parts on the left and on the right of a cut."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (cuts.at - self.low) / (self.high - self.low)
+        share = (cut.at - self.low) / (self.high - self.low)
         return (
-            Intervals(self.start, cuts.position, self.low, cuts.at, self.n * share),
-            Intervals(cuts.position, self.stop, cuts.at, self.high, self.n * (1 - share)),
+            ColumnPart(self.start, cut.position, self.low, cut.at, self.n * share),
+            ColumnPart(cut.position, self.stop, cut.at, self.high, self.n * (1 - share)),
         )
 
-    def where(self, condition: np.ndarray, other: Intervals) -> Intervals:
-        """These where the condition holds, and the others elsewhere."""
-        return Intervals(*(np.where(condition, a, b) for a, b in zip(self, other)))
+
+class ColumnCut(NamedTuple):
+    """A cut of a column: its place, and the number of rows below it."""
+
+    at: float
+    position: int
 
 
-class Cuts(NamedTuple):
-    """A cut per column: its place, the number of rows below it, and whether there is one."""
-
-    at: np.ndarray
-    position: np.ndarray
-    exists: np.ndarray
-
-    def where(self, condition: np.ndarray, other: Cuts) -> Cuts:
-        """These where the condition holds, and the others elsewhere."""
-        return Cuts(*(np.where(condition, a, b) for a, b in zip(self, other)))
-
-
-def entropy(y: np.ndarray, n: np.ndarray) -> np.ndarray:
+def entropy(y: Any, n: Any) -> Any:
     """Entropy of the two classes, times the number of points, in bits."""
     total = y + n
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -66,72 +53,69 @@ def entropy(y: np.ndarray, n: np.ndarray) -> np.ndarray:
     return -(terms[0] + terms[1])
 
 
-class SortedColumns:
-    """The rows of a region, sorted by each column."""
+class SortedColumn:
+    """The rows of a region, sorted by one column; `below` is the weight below each position."""
 
-    def __init__(self, X: np.ndarray, weight: np.ndarray) -> None:
-        columns = np.ascontiguousarray(X.T)
-        self.order = np.argsort(columns, axis=1, kind="stable")
-        """Rows of each column, by value."""
-        self._values = np.take_along_axis(columns, self.order, axis=1)
-        self._below = np.zeros((X.shape[1], len(X) + 1))
-        np.cumsum(weight[self.order], axis=1, out=self._below[:, 1:])
-        new = np.ones((X.shape[1], len(X) + 1), dtype=bool)
-        new[:, 1:-1] = self._values[:, 1:] > self._values[:, :-1]
+    def __init__(self, values: np.ndarray, weight: np.ndarray) -> None:
+        self.order = np.argsort(values, kind="stable")
+        self._values = values[self.order]
+        self._below = np.append(0.0, np.cumsum(weight[self.order]))
+        is_new = np.ones(len(values) + 1, dtype=bool)
+        is_new[1:-1] = self._values[1:] > self._values[:-1]
         # Of rows of equal values, cuts lie below the first and above the last. Place 2 i is below
         # row i, and place 2 i + 1 is above it.
-        may_cut = np.stack([new[:, :-1], new[:, 1:]], axis=2).reshape(X.shape[1], -1)
-        self._places = [np.flatnonzero(column) for column in may_cut]
+        self._places = np.flatnonzero(np.column_stack([is_new[:-1], is_new[1:]]))
 
-    def y(self, part: Intervals) -> np.ndarray:
+    def y(self, part: ColumnPart) -> float:
         """Weight of the rows."""
-        return self._at(part.stop) - self._at(part.start)
+        return self._below[part.stop] - self._below[part.start]
 
-    def density(self, part: Intervals) -> np.ndarray:
+    def density(self, part: ColumnPart) -> float:
         """Rows per virtual point; infinite where there are rows and no virtual points."""
         y = self.y(part)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(part.n > 0, y / part.n, np.where(y > 0, np.inf, 0.0))
+        if part.n > 0:
+            return y / part.n
+        return np.inf if y > 0 else 0.0
 
-    def best_gains(self, part: Intervals) -> Cuts:
-        """The cut of the largest information gain in each column; ties go to the lowest."""
-        total, width = self.y(part), part.high - part.low
-        all_together, rounding = entropy(total, part.n), _NO_GAIN * (total + part.n)
-        best, exists = np.zeros(len(width), dtype=np.intp), np.zeros(len(width), dtype=bool)
-        for j in np.flatnonzero(width > 0):
-            ends = np.searchsorted(self._places[j], (2 * part.start[j], 2 * part.stop[j]))
-            places = self._places[j][slice(*ends)]
-            if not len(places):
-                continue
-            y = self._below[j, (places + 1) // 2] - self._below[j, part.start[j]]
-            n = part.n[j] * ((self._values[j, places // 2] - part.low[j]) / width[j])
-            gain = all_together[j] - (entropy(y, n) + entropy(total[j] - y, part.n[j] - n))
-            largest = gain.max()
-            best[j] = places[np.argmax(gain >= largest - rounding[j])]
-            exists[j] = largest > rounding[j]
-        at = self._values[np.arange(len(width)), best // 2]
-        return Cuts(at, best // 2 + best % 2, exists)
+    def best_cut(self, part: ColumnPart) -> ColumnCut | None:
+        """The cut of the largest information gain, if any gains; ties go to the lowest."""
+        ends = np.searchsorted(self._places, (2 * part.start, 2 * part.stop))
+        places = self._places[slice(*ends)]
+        if part.high <= part.low or not len(places):
+            return None
+        total = self.y(part)
+        y = self._below[(places + 1) // 2] - self._below[part.start]
+        n = part.n * ((self._values[places // 2] - part.low) / (part.high - part.low))
+        gain = entropy(total, part.n) - (entropy(y, n) + entropy(total - y, part.n - n))
+        rounding, largest = _NO_GAIN * (total + part.n), gain.max()
+        if largest <= rounding:
+            return None
+        row, is_above = divmod(int(places[np.argmax(gain >= largest - rounding)]), 2)
+        return ColumnCut(float(self._values[row]), row + is_above)
 
-    def look_ahead(self, whole: Intervals) -> tuple[np.ndarray, np.ndarray, Cuts]:
-        """Density and virtual points of the sparse region of each column, and the cut beside it."""
-        first = self.best_gains(whole)
+    def look_ahead(self, whole: ColumnPart) -> tuple[float, float, ColumnCut] | None:
+        """Density and virtual points of the sparse region, and the cut beside it, if there is one.
+
+        Steps and names are those of the paper: up to three cuts, each in the sparser side.
+        """
+        first = self.best_cut(whole)
+        if first is None:
+            return None
         left, right = whole.divide(first)
         is_right = self.density(right) < self.density(left)
-        sparse = right.where(is_right, left)
-        second = self.best_gains(sparse)
+        sparse = right if is_right else left
+        second = self.best_cut(sparse)
+        if second is None:
+            return self.density(sparse), sparse.n, first
         left, right = sparse.divide(second)
-        near, far = left.where(is_right, right), right.where(is_right, left)
-        third = self.best_gains(near)
-        left, right = near.divide(third)
-        rest = left.where(self.density(left) <= self.density(right), right)
-        is_beyond = self.density(near) > self.density(far)
-        found = rest.where(third.exists, near).where(~is_beyond, far).where(second.exists, sparse)
-        last = third.where(third.exists, second).where(~is_beyond, second)
-        last = last.where(second.exists, first)
-        return self.density(found), found.n, last._replace(exists=first.exists)
-
-    def _at(self, position: np.ndarray) -> np.ndarray:
-        return self._below[np.arange(len(self._below)), position]
+        near, far = (left, right) if is_right else (right, left)
+        if self.density(near) > self.density(far):
+            return self.density(far), far.n, second
+        third = self.best_cut(near)
+        if third is None:
+            return self.density(near), near.n, second
+        rest = min(near.divide(third), key=self.density)
+        return self.density(rest), rest.n, third
 
 
 @common_parameters
@@ -239,11 +223,20 @@ class CLTree(UnsupervisedTree):
 
     def _grow_regions(self, rows: UniqueRows, progress: Progress) -> Region:
         """The tree before pruning."""
-        return grow_regions(rows, self.min_split, progress)
+        total = float(rows.weight.sum())
+        everything = np.arange(len(rows.X))
+        root = Region(everything, total, total, rows.X.min(axis=0), rows.X.max(axis=0))
+        waiting = [root]
+        while waiting:
+            region = waiting.pop()
+            if region.y >= self.min_split and divide_region(region, rows):
+                waiting += [side for side in region.sides if len(side.rows)]
+                progress.step()
+        return root
 
     def _find_tree(
         self, rows: UniqueRows, progress: Progress
-    ) -> tuple[list[FoundSplit], dict[int, int]]:
+    ) -> tuple[list[SklearnSplit], dict[int, int]]:
         root = self._grow_regions(rows, progress)
         least = self.min_y * rows.weight.sum()
         prune(root, least, self.min_rd)
@@ -255,7 +248,7 @@ class CLTree(UnsupervisedTree):
                 left, right = node.sides
                 children = number[id(left)], number[id(right)]
                 parts = left.rows, right.rows
-                splits.append(FoundSplit(number[id(node)], node.feature, children, parts))
+                splits.append(SklearnSplit(number[id(node)], node.feature, children, parts))
         ends = [node for node in nodes if node.is_end]
         cheapest = rows.costs_of([node.rows for node in ends]).argmin(axis=1)
         # They are in preorder, as the nodes of a built tree are.
@@ -297,43 +290,27 @@ class Region:
         return self.stops or not self.sides
 
 
-def grow_regions(rows: UniqueRows, min_split: float, progress: Progress) -> Region:
-    """The tree before pruning."""
-    total = float(rows.weight.sum())
-    everything = np.arange(len(rows.X))
-    root = Region(everything, total, total, rows.X.min(axis=0), rows.X.max(axis=0))
-    waiting = [root]
-    while waiting:
-        region = waiting.pop()
-        if region.y >= min_split and divide_region(region, rows):
-            waiting += [side for side in region.sides if len(side.rows)]
-            progress.step()
-    return root
-
-
 def divide_region(region: Region, rows: UniqueRows) -> bool:
     """Divide a region at its best cut; False if it has none."""
-    n_rows, n_features = len(region.rows), len(region.low)
-    columns = SortedColumns(rows.X[region.rows], rows.weight[region.rows])
-    whole = Intervals(
-        np.zeros(n_features, dtype=np.intp),
-        np.full(n_features, n_rows),
-        region.low,
-        region.high,
-        np.full(n_features, region.n),
-    )
-    density, n, cuts = columns.look_ahead(whole)
-    able = np.flatnonzero(cuts.exists)
-    if not len(able):
+    X, weight = rows.X[region.rows], rows.weight[region.rows]
+    found = []
+    for feature, ends in enumerate(zip(region.low.tolist(), region.high.tolist())):
+        column = SortedColumn(X[:, feature], weight)
+        whole = ColumnPart(0, len(X), *ends, region.n)
+        if (ahead := column.look_ahead(whole)) is not None:
+            density, n, cut = ahead
+            found.append((density, -n, feature, column, whole, cut))
+    if not found:
         return False
-    region.feature = feature = int(able[np.lexsort((able, -n[able], density[able]))[0]])
+    _, _, region.feature, column, whole, cut = min(found, key=lambda each: each[:3])
     low, high = region.low.copy(), region.high.copy()
-    low[feature] = high[feature] = cuts.at[feature]
-    left, right = whole.divide(cuts)
-    parts = np.split(columns.order[feature], [cuts.position[feature]])
+    low[region.feature] = high[region.feature] = cut.at
+    boxes = (region.low, high), (low, region.high)
     region.sides = tuple(
-        Region(np.sort(region.rows[part]), float(columns.y(side)[feature]), side.n[feature], *box)
-        for part, side, box in zip(parts, (left, right), ((region.low, high), (low, region.high)))
+        Region(np.sort(region.rows[members]), float(column.y(part)), part.n, *box)
+        for members, part, box in zip(
+            np.split(column.order, [cut.position]), whole.divide(cut), boxes
+        )
     )
     return True
 

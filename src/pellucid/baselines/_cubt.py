@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid._utils.estimators import Noise, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
-from pellucid.baselines._unsupervised import FoundSplit, UniqueRows, UnsupervisedTree
+from pellucid.baselines._unsupervised import UniqueRows, UnsupervisedTree
 from pellucid.cluster._docs import common_parameters
+from pellucid.tree.from_sklearn import SklearnSplit
 from pellucid.tree.rounding import ThresholdStyle
 
 _EQUAL = 1e-9
@@ -141,10 +141,10 @@ class CUBT(UnsupervisedTree):
 
     def _find_tree(
         self, rows: UniqueRows, progress: Progress
-    ) -> tuple[list[FoundSplit], dict[int, int]]:
+    ) -> tuple[list[SklearnSplit], dict[int, int]]:
         k = rows.problem.n_clusters
-        tree = grow_by_deviance(rows, self.min_size, self.min_deviance, progress)
-        self.max_n_leaves_ = len(tree.leaves)
+        splits, leaves = grow_by_deviance(rows, self.min_size, self.min_deviance, progress)
+        self.max_n_leaves_ = len(leaves)
         n_leaves = k if self.n_leaves is None else self.n_leaves
         if n_leaves > 1 and self.max_n_leaves_ < min(n_leaves, k):
             warnings.warn(
@@ -153,60 +153,45 @@ class CUBT(UnsupervisedTree):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        groups = LeafGroups(rows, tree.leaves, self.nearest_share)
-        prune(tree, groups, n_leaves, self.min_distance)
+        groups = LeafGroups(rows, leaves, self.nearest_share)
+        splits = prune(splits, groups, n_leaves, self.min_distance)
         joined = groups.join(k, self.join)
-        _, position = linear_sum_assignment(rows.costs_of([groups.rows[g[0]] for g in joined]))
-        cluster = {leaf: int(c) for (_, leaves), c in zip(joined, position) for leaf in leaves}
-        return tree.splits, cluster
-
-
-@dataclass
-class DevianceTree:
-    """A tree of distinct rows: its splits in their order, and the rows of each leaf."""
-
-    splits: list[FoundSplit]
-    leaves: dict[int, np.ndarray]
+        _, position = linear_sum_assignment(rows.costs_of([groups.rows[g] for g in joined]))
+        cluster = {leaf: int(c) for g, c in zip(joined, position) for leaf in joined[g]}
+        return splits, cluster
 
 
 def grow_by_deviance(
     rows: UniqueRows, min_size: float, min_deviance: float, progress: Progress
-) -> DevianceTree:
-    """The maximal tree: every leaf is split at its largest reduction of deviance."""
-    everything = np.arange(len(rows.X))
+) -> tuple[list[SklearnSplit], dict[int, np.ndarray]]:
+    """The splits of the maximal tree, and the rows of each leaf."""
     mean = np.average(rows.X, axis=0, weights=rows.weight)
     least = min_deviance * (rows.weight @ ((rows.X - mean) ** 2).sum(axis=1))
-    tree, waiting = DevianceTree([], {0: everything}), [0]
+    splits: list[SklearnSplit] = []
+    leaves, waiting = {0: np.arange(len(rows.X))}, [0]
     while waiting:
         node = waiting.pop(0)
-        members = tree.leaves[node]
+        members = leaves[node]
         cut = best_cut(rows.X[members], rows.weight[members], min_size)
-        if cut is None or cut.gain < least * (1 - _EQUAL):
+        if cut is None or cut[0] < least * (1 - _EQUAL):
             continue
-        goes_left = rows.X[members, cut.feature] <= cut.value
-        children = 2 * len(tree.splits) + 1, 2 * len(tree.splits) + 2
+        _, feature, value = cut
+        goes_left = rows.X[members, feature] <= value
+        children = 2 * len(splits) + 1, 2 * len(splits) + 2
         parts = members[goes_left], members[~goes_left]
-        tree.splits.append(FoundSplit(node, cut.feature, children, parts))
-        del tree.leaves[node]
-        tree.leaves.update(zip(children, parts))
+        splits.append(SklearnSplit(node, feature, children, parts))
+        del leaves[node]
+        leaves.update(zip(children, parts))
         waiting += children
         progress.step()
-    return tree
+    return splits, leaves
 
 
-class DevianceCut(NamedTuple):
-    """A cut of a node, and by how much it reduces n times the deviance."""
-
-    gain: float
-    feature: int
-    value: float
-
-
-def best_cut(X: np.ndarray, weight: np.ndarray, min_size: float) -> DevianceCut | None:
-    """The cut that reduces the deviance most; ties go to the lowest feature, then value.
+def best_cut(X: np.ndarray, weight: np.ndarray, min_size: float) -> tuple[float, int, float] | None:
+    """The cut that reduces the deviance most, as the reduction times n, the feature and the value.
 
     With S the sum of the rows on the left about the mean of all, and W_l and W_r the weights,
-    the deviance falls by |S|² W / (W_l W_r), over n.
+    the deviance falls by |S|² W / (W_l W_r), over n. Ties go to the lowest feature, then value.
     """
     total = weight.sum()
     if total < 2 * min_size:
@@ -222,20 +207,18 @@ def best_cut(X: np.ndarray, weight: np.ndarray, min_size: float) -> DevianceCut 
         sums = np.cumsum(parts[order], axis=0)[ends]
         gain = (sums**2).sum(axis=1) * total / (left[ends] * (total - left[ends]))
         found.append((gain, values[ends]))
-    largest = max(gain.max(initial=0.0) for gain, _ in found)
-    if largest == 0:
-        return None
+    largest = max(float(gain.max(initial=0.0)) for gain, _ in found)
     for feature, (gain, values) in enumerate(found):
-        near = np.flatnonzero(gain >= largest * (1 - _EQUAL))
-        if len(near):
-            return DevianceCut(float(largest), feature, float(values[near[0]]))
+        near = values[gain >= largest * (1 - _EQUAL)]
+        if largest > 0 and len(near):
+            return largest, feature, float(near[0])
     return None
 
 
 class LeafGroups:
-    """Groups of rows that are merged in turn, and how dissimilar they are.
+    """Groups of rows that are merged in turn; at the start, each leaf is a group.
 
-    At the start, each leaf is a group. `nearest_share` of the nearest distances are averaged.
+    `nearest_share` of the nearest distances are averaged.
     """
 
     def __init__(
@@ -257,39 +240,6 @@ class LeafGroups:
         """The larger mean of the nearest distances, from either side."""
         return max(self._nearest_mean(a, b), self._nearest_mean(b, a))
 
-    def added_deviance(self, a: int, b: int) -> float:
-        """The deviance, times n, that the union of two groups adds to theirs."""
-        rows, weights = self.rows, self._all.weight
-        (mean, weight), (other, more) = (
-            (
-                np.average(self._all.X[rows[g]], axis=0, weights=weights[rows[g]]),
-                weights[rows[g]].sum(),
-            )
-            for g in (a, b)
-        )
-        return float(weight * more / (weight + more) * ((mean - other) ** 2).sum())
-
-    def merge(self, a: int, b: int, name: int) -> None:
-        """Make one group of two."""
-        self.rows[name] = np.sort(np.concatenate([self.rows.pop(a), self.rows.pop(b)]))
-        self._nearest[name] = np.minimum(self._nearest.pop(a), self._nearest.pop(b))
-
-    def join(self, n_groups: int, by: str) -> list[tuple[int, list[int]]]:
-        """Merge the closest pair of groups until there are `n_groups`.
-
-        Returns each group that is left with the groups of which it was made.
-        """
-        measure = self.added_deviance if by == "deviance" else self.dissimilarity
-        made_of = {g: [g] for g in self.rows}
-        pairs = {(a, b): measure(a, b) for a in self.rows for b in self.rows if a < b}
-        while len(self.rows) > n_groups:
-            a, b = min(pairs, key=lambda pair: (pairs[pair], pair))
-            pairs = {pair: value for pair, value in pairs.items() if not {a, b} & {*pair}}
-            self.merge(a, b, name=a)
-            made_of[a] += made_of.pop(b)
-            pairs |= {(min(a, g), max(a, g)): measure(a, g) for g in self.rows if g != a}
-        return [(g, made_of[g]) for g in sorted(self.rows)]
-
     def _nearest_mean(self, a: int, b: int) -> float:
         rows = self.rows[a]
         distance, weight = self._nearest[b][rows], self._all.weight[rows]
@@ -299,29 +249,57 @@ class LeafGroups:
         counted = np.diff(np.minimum(up_to, wanted), prepend=0.0)
         return float(counted @ distance[order] / wanted)
 
+    def added_deviance(self, a: int, b: int) -> float:
+        """The deviance, times n, that the union of two groups adds to theirs."""
+        (mean, weight), (other, more) = self._mean_and_weight(a), self._mean_and_weight(b)
+        return float(weight * more / (weight + more) * ((mean - other) ** 2).sum())
 
-def prune(tree: DevianceTree, groups: LeafGroups, n_leaves: int, min_distance: float) -> None:
-    """Undo splits into two leaves, the least dissimilar first, down to `n_leaves` leaves and as
-    long as the dissimilarity is at most `min_distance`.
+    def _mean_and_weight(self, group: int) -> tuple[np.ndarray, float]:
+        rows = self.rows[group]
+        weight = self._all.weight[rows]
+        return np.average(self._all.X[rows], axis=0, weights=weight), weight.sum()
+
+    def merge(self, a: int, b: int, name: int) -> None:
+        """Make one group of two."""
+        self.rows[name] = np.sort(np.concatenate([self.rows.pop(a), self.rows.pop(b)]))
+        self._nearest[name] = np.minimum(self._nearest.pop(a), self._nearest.pop(b))
+
+    def join(self, n_groups: int, by: str) -> dict[int, list[int]]:
+        """Merge the closest pair until there are `n_groups`; returns what each is made of."""
+        measure = self.added_deviance if by == "deviance" else self.dissimilarity
+        made_of = {g: [g] for g in sorted(self.rows)}
+        pairs = {(a, b): measure(a, b) for a in self.rows for b in self.rows if a < b}
+        while len(self.rows) > n_groups:
+            a, b = min(pairs, key=lambda pair: (pairs[pair], pair))
+            pairs = {pair: value for pair, value in pairs.items() if not {a, b} & {*pair}}
+            self.merge(a, b, name=a)
+            made_of[a] += made_of.pop(b)
+            pairs |= {(min(a, g), max(a, g)): measure(a, g) for g in self.rows if g != a}
+        return made_of
+
+
+def prune(
+    splits: list[SklearnSplit], groups: LeafGroups, n_leaves: int, min_distance: float
+) -> list[SklearnSplit]:
+    """Undo splits into two leaves, the least dissimilar first, and return the others.
+
+    Pruning ends at `n_leaves` leaves if the dissimilarity is above `min_distance`.
     """
-    splits = {split.node: split for split in tree.splits}
+    kept = {split.node: split for split in splits}
+    parent = {child: split.node for split in splits for child in split.children}
     dissimilarity: dict[int, float] = {}
-
-    def consider(node: int) -> None:
-        children = splits[node].children
-        if all(child in groups.rows for child in children):
-            dissimilarity[node] = groups.dissimilarity(*children)
-
-    parent = {child: split.node for split in tree.splits for child in split.children}
-    for node in splits:
-        consider(node)
-    while dissimilarity:
+    candidates = list(kept)
+    while True:
+        for node in candidates:
+            children = kept[node].children
+            if all(child in groups.rows for child in children):
+                dissimilarity[node] = groups.dissimilarity(*children)
+        if not dissimilarity:
+            break
         node = min(dissimilarity, key=lambda n: (dissimilarity[n], n))
         if len(groups.rows) <= n_leaves and dissimilarity[node] > min_distance:
             break
         del dissimilarity[node]
-        groups.merge(*splits.pop(node).children, name=node)
-        if node in parent:
-            consider(parent[node])
-    tree.splits = [split for split in tree.splits if split.node in splits]
-    tree.leaves = dict(groups.rows)
+        groups.merge(*kept.pop(node).children, name=node)
+        candidates = [parent[node]] if node in parent else []
+    return list(kept.values())

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,15 +17,6 @@ from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.progress import Progress
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.tree.from_sklearn import SklearnSplit, build_from_splits
-
-
-class FoundSplit(NamedTuple):
-    """A split of a tree of distinct rows, with the rows of the left and of the right child."""
-
-    node: int
-    feature: int
-    children: tuple[int, int]
-    rows: tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +69,7 @@ class UnsupervisedTree(BaseThresholdTree):
     @abstractmethod
     def _find_tree(
         self, rows: UniqueRows, progress: Progress
-    ) -> tuple[list[FoundSplit], dict[int, int]]:
+    ) -> tuple[list[SklearnSplit], dict[int, int]]:
         """The splits, parents before children, and the cluster of each leaf. The root is 0."""
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
@@ -99,7 +89,7 @@ class UnsupervisedTree(BaseThresholdTree):
         return GrowthResult(builder, [0.0] * len(splits), leaves)
 
 
-def _with_all_rows(splits: list[FoundSplit], rows: UniqueRows) -> Iterator[SklearnSplit]:
+def _with_all_rows(splits: list[SklearnSplit], rows: UniqueRows) -> Iterator[SklearnSplit]:
     """The splits, with the rows of the problem instead of the distinct ones."""
     members = {0: np.arange(len(rows.number), dtype=np.int32)}
     is_left = np.zeros(len(rows.X), dtype=bool)

@@ -101,9 +101,15 @@ def test_a_section_ends_at_the_next_heading_of_its_level():
 
 def test_links_of_included_files_lead_to_pages():
     page = DOCS / "contributing.md"
-    text = "[a](docs/architecture.md#b), [`c`](CHANGELOG.md), [d](src/x.py), ![e](docs/f.png)"
+    text = (
+        "[a](docs/architecture.md#b), [`c`](CHANGELOG.md), [d](src/x.py), ![e](docs/f.png), "
+        "[g](examples/data/plot_1_text.py)"
+    )
     linked = repository_pages.relink(text, ROOT / "CONTRIBUTING.md", page)
-    assert linked == "[a](architecture.md#b), [`c`](changelog.md), d, ![e](f.png)"
+    assert linked == (
+        "[a](architecture.md#b), [`c`](changelog.md), d, ![e](f.png), "
+        "[g](gallery/data/plot_1_text.rst)"
+    )
 
 
 def anchors(page: Path) -> set[str]:

@@ -24,6 +24,7 @@ PAGES = {
 }
 """Files of the repository, and the pages that show them."""
 
+_EXAMPLE = re.compile(r"^examples/(.+)\.py$")
 _INCLUDE = re.compile(r"^<!-- include ([^:\n]+?)(?:: (.+?))? -->$", flags=re.MULTILINE)
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
@@ -48,7 +49,7 @@ def relink(text: str, source: Path, page: Path) -> str:
         if "://" in target or target.startswith("mailto:"):
             return match[0]
         file = (source.parent / target).resolve().relative_to(ROOT).as_posix()
-        file = PAGES.get(file, file)
+        file = _EXAMPLE.sub(r"docs/gallery/\1.rst", PAGES.get(file, file))
         if is_image or file.startswith("docs/"):
             there = os.path.relpath(ROOT / file, page.parent)
             return f"{is_image}[{label}]({there}{anchor or ''})"

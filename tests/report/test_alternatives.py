@@ -18,7 +18,7 @@ from pellucid import IMM, ExKMC, ExShallow
 from pellucid.metrics import normalized_partition_cost
 from pellucid.report import alternatives, report_html
 from pellucid.report.alternatives import pruned_trees
-from pellucid.report.profiles import short
+from pellucid.report.columns import short
 from pellucid.tree import TreeBuilder
 
 

@@ -12,8 +12,7 @@ from sklearn.datasets import load_wine
 
 from pellucid import IMM, ExKMC, Explanation
 from pellucid.report import report_html, write_report
-from pellucid.report.columns import NumberColumn
-from pellucid.report.profiles import Profile
+from pellucid.report.columns import NumberColumn, Profile
 from pellucid.tree import TreeBuilder
 
 
@@ -235,8 +234,7 @@ def test_the_proven_bound_is_in_the_details(open_page, tmp_path):
 def test_differences_are_those_on_the_scale_of_the_axis():
     import numpy as np
 
-    from pellucid.report.columns import NumberColumn
-    from pellucid.report.profiles import Profile
+    from pellucid.report.columns import NumberColumn, Profile
 
     values = np.exp(np.random.default_rng(0).normal(0, 2.5, 400))
     cluster = (values > np.median(values)).astype(int)

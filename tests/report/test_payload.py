@@ -19,8 +19,7 @@ from pellucid import IMM, ExKMC, Explanation, ExShallow
 from pellucid.plotting.axis_ranges import N_BINS
 from pellucid.plotting.profile import standardized_differences
 from pellucid.report import report_html, write_report
-from pellucid.report.columns import NumberColumn
-from pellucid.report.profiles import Profile
+from pellucid.report.columns import NumberColumn, Profile
 from pellucid.report.writing import ReportOptions
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import TreeBuilder

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, clipped, word
-from pellucid.report.profiles import Profile, short
+from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, Profile, clipped, short, word
 
 MOST_COLUMNS = 16
 """Columns with distributions, unless the model uses more."""

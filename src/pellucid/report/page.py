@@ -16,7 +16,7 @@ import json
 import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from os import PathLike
@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.texts import current_language, rule_words, say
+from pellucid._utils.texts import Message, current_language, rule_words, say
 from pellucid.explanation.rules import label_text
 from pellucid.plotting.style import cluster_color, on_dark, text_color
-from pellucid.report.columns import Column, clipped
-from pellucid.report.table_facts import DataNotes, find_table_facts
+from pellucid.report.columns import Column, clipped, short
+from pellucid.report.table_facts import TableFacts, find_table_facts
 
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
@@ -65,6 +65,12 @@ _MOST_BYTES = 50_000_000
 
 _LONGEST_RULE = 5000
 """Characters of a rule that are shown without scripts."""
+
+_LONGEST_SENTENCE = 1000
+"""Characters of a sentence about the data that are shown."""
+
+_KEYS = ("k", "score", "smallest", "stability", "agreement", "cost", "total")
+"""What is known about a number of clusters."""
 
 _MOST_NAMES = 500
 """Columns of the data whose names are all in the page, so that a whole row can be pasted."""
@@ -158,42 +164,6 @@ def read_cluster_names(path: str | PathLike[str]) -> dict[str, str | None]:
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names of clusters."""
-
-    given: Mapping[Any, str] = field(default_factory=dict)
-    """Names that replace "Cluster 2" and so on, by label, for some or all clusters."""
-    suggested: Sequence[str] = ()
-    """A short description per cluster, or none at all."""
-
-    def describe(self, labels: list[Any]) -> list[dict[str, Any]]:
-        """The clusters with these labels for the page."""
-        unknown = [name for name in self.given if name not in labels]
-        if unknown:
-            raise ValueError(
-                f"cluster_names has {unknown[0]!r}, which is not a cluster; the clusters are "
-                f"{', '.join(map(repr, labels))}"
-            )
-        if self.suggested and len(self.suggested) != len(labels):
-            raise ValueError(f"{len(self.suggested)} suggested names for {len(labels)} clusters")
-        return [self._describe_one(i, label) for i, label in enumerate(labels)]
-
-    def _describe_one(self, position: int, label: Any) -> dict[str, Any]:
-        """Label, names, and colours with those of text on them, on light and on dark pages."""
-        light = cluster_color(position)
-        dark = on_dark(light)
-        name = self.given.get(label)
-        suggested = self.suggested[position] if self.suggested else None
-        return {
-            "label": clipped(label_text(label)),
-            "name": clipped(str(name)) if name else None,
-            "suggested": clipped(str(suggested)) if suggested else None,
-            "light": [light, text_color(light)],
-            "dark": [dark, text_color(dark)],
-        }
-
-
-@dataclass(frozen=True)
 class PageOptions:
     """What a page contains in addition to the model, as in :func:`pellucid.report.write_report`."""
 
@@ -203,8 +173,12 @@ class PageOptions:
     max_points: int
     n_typical: int
     made: Mapping[str, str]
-    names: Names
-    notes: DataNotes
+    cluster_names: Mapping[Any, str]
+    suggested_names: Sequence[str]
+    decisions: Sequence[str]
+    warnings: Sequence[str]
+    number_of_clusters: Sequence[Mapping[str, Any]]
+    table: TableFacts | None
 
     @property
     def is_private(self) -> bool:
@@ -230,7 +204,7 @@ class PageOptions:
             "rows": n_rows,
             "rowsAre": clipped(self.rows),
             "columnsInData": len(names),
-            "clusters": self.names.describe(labels),
+            "clusters": self._clusters(labels),
             "columns": columns,
             "dataNames": [clipped(name) for name in names] if len(names) <= _MOST_NAMES else [],
         }
@@ -244,14 +218,56 @@ class PageOptions:
         n_rows: int,
         n_noise: int = 0,
     ) -> dict[str, Any]:
-        """The end of a payload: how the page was made, and notes about the data.
+        """The end of a payload: how the page was made, and notes about the data."""
+        table = self.table or find_table_facts(names, read, n_rows, n_noise)
+        # A page without rows has no sentences that quote values of the table.
+        decisions, warnings = (
+            [_sentence(text) for text in texts if not (self.is_private and '"' in str(text))]
+            for texts in (self.decisions, self.warnings)
+        )
+        return {
+            "made": {**_describe_making(fitted, method), **self.made},
+            "decisions": decisions,
+            "warnings": warnings,
+            "table": table.describe(),
+            "numberOfClusters": [_number_of_clusters(row) for row in self.number_of_clusters],
+        }
 
-        `find_table_facts` describes the table, unless the notes do.
-        """
-        notes = self.notes.without_values() if self.is_private else self.notes
-        if notes.table is None:
-            notes = replace(notes, table=find_table_facts(names, read, n_rows, n_noise))
-        return {"made": {**_describe_making(fitted, method), **self.made}, **notes.describe()}
+    def _clusters(self, labels: list[Any]) -> list[dict[str, Any]]:
+        """Labels, names, and colours with those of text on them, on light and on dark pages."""
+        given, suggested = self.cluster_names, self.suggested_names or [""] * len(labels)
+        unknown = [name for name in given if name not in labels]
+        if unknown:
+            raise ValueError(
+                f"cluster_names has {unknown[0]!r}, which is not a cluster; the clusters are "
+                f"{', '.join(map(repr, labels))}"
+            )
+        if len(suggested) != len(labels):
+            raise ValueError(f"{len(suggested)} suggested names for {len(labels)} clusters")
+        found = []
+        for position, label in enumerate(labels):
+            name, other, light = given.get(label), suggested[position], cluster_color(position)
+            dark = on_dark(light)
+            entry: dict[str, Any] = {
+                "label": clipped(label_text(label)),
+                "name": clipped(str(name)) if name else None,
+                "suggested": clipped(str(other)) if other else None,
+                "light": [light, text_color(light)],
+                "dark": [dark, text_color(dark)],
+            }
+            found.append(entry)
+        return found
+
+
+def _sentence(text: Any) -> str:
+    written = text.translated() if isinstance(text, Message) else str(text)
+    return clipped(" ".join(written.split()), _LONGEST_SENTENCE)
+
+
+def _number_of_clusters(row: Mapping[str, Any]) -> dict[str, Any]:
+    if row.get("k") is None:
+        raise ValueError(f"a row of number_of_clusters has no 'k': {sorted(row)}")
+    return {**{key: short(row.get(key)) for key in _KEYS}, "chosen": bool(row.get("chosen"))}
 
 
 def reference_word(fitted: Any) -> str:

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.columns import MIN_ROWS, CategoryColumn, NumberColumn, Table, without_rows
+from pellucid.report.alternatives import Choice, Subject
+from pellucid.report.columns import (
+    MIN_ROWS,
+    CategoryColumn,
+    NumberColumn,
+    Profile,
+    Table,
+    short,
+    without_rows,
+)
 from pellucid.report.facts import (
     PageColumns,
     choose_columns,
@@ -16,9 +25,7 @@ from pellucid.report.facts import (
     sample_rows,
     values_of,
 )
-from pellucid.report.model_view import Choice, Subject
 from pellucid.report.page import PageOptions, reference_word
-from pellucid.report.profiles import Profile, short
 from pellucid.report.trees import (
     TreeCandidate,
     describe_dialects,
@@ -152,8 +159,7 @@ def _columns(
         used.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
     cuts = table.cuts([c.tree for c in choice.trees], explanation.tree_columns_)
     read = without_rows(table.read, table.asked_values) if page.is_private else table.read
-    facts = page.notes.table
-    known = facts.columns if facts else ()
+    known = page.table.columns if page.table else ()
     logarithmic = {c.name for c in known if c.scale == "log"}
     first = [*used, *(c.name for c in known if c.role == "profile")]
     return choose_columns(table.names, read, first, own.position, n_clusters, cuts, logarithmic)

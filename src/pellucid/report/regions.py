@@ -15,10 +15,9 @@ from pellucid.explanation.rules import default_names
 from pellucid.plotting.region_shapes import window_of
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Regions
-from pellucid.report.columns import NumberColumn, clipped, without_rows
+from pellucid.report.columns import NumberColumn, clipped, short, without_rows
 from pellucid.report.facts import choose_columns, cluster_facts, hide_small, sample_rows
 from pellucid.report.page import PageOptions
-from pellucid.report.profiles import short
 from pellucid.report.trees import describe_dialects, label_marks, marked_sql
 from pellucid.tables.validation import read_X
 from pellucid.tree.predictor import column_values

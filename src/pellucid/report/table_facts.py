@@ -1,17 +1,16 @@
-"""What the page says about the data: the table that was clustered, decisions and warnings."""
+"""What the page says about the table that was clustered."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pellucid._utils.texts import Message, say
-from pellucid.report.columns import CategoryColumn, Column, clipped
-from pellucid.report.profiles import short
+from pellucid._utils.texts import say
+from pellucid.report.columns import CategoryColumn, Column, clipped, short
 
 MOST_COLUMNS = 200
 """Columns with facts; of more, the number is shown."""
@@ -27,12 +26,6 @@ _CORRELATED = 0.9
 """Absolute correlation from which on two columns are called highly correlated."""
 
 _MOST_PAIRS = 30
-
-_KEYS = ("k", "score", "smallest", "stability", "agreement", "cost", "total")
-"""What is known about a number of clusters."""
-
-_LONGEST_SENTENCE = 1000
-"""Characters of a sentence that are shown."""
 
 
 @dataclass(frozen=True)
@@ -102,44 +95,6 @@ class TableFacts:
             "silhouette": short(self.silhouette, 3),
             "stability": short(self.stability, 3),
         }
-
-
-@dataclass(frozen=True)
-class DataNotes:
-    """What was done to the data."""
-
-    decisions: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-    number_of_clusters: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
-    table: TableFacts | None = None
-
-    def without_values(self) -> DataNotes:
-        """The notes without the sentences that quote values of the table."""
-        decisions, warnings = (
-            [text for text in texts if '"' not in str(text)]
-            for texts in (self.decisions, self.warnings)
-        )
-        return replace(self, decisions=decisions, warnings=warnings)
-
-    def describe(self) -> dict[str, Any]:
-        """The notes for the page."""
-        return {
-            "decisions": [_sentence(text) for text in self.decisions],
-            "warnings": [_sentence(text) for text in self.warnings],
-            "table": None if self.table is None else self.table.describe(),
-            "numberOfClusters": [_number_of_clusters(row) for row in self.number_of_clusters],
-        }
-
-
-def _sentence(text: Any) -> str:
-    written = text.translated() if isinstance(text, Message) else str(text)
-    return clipped(" ".join(written.split()), _LONGEST_SENTENCE)
-
-
-def _number_of_clusters(row: Mapping[str, Any]) -> dict[str, Any]:
-    if row.get("k") is None:
-        raise ValueError(f"a row of number_of_clusters has no 'k': {sorted(row)}")
-    return {**{key: short(row.get(key)) for key in _KEYS}, "chosen": bool(row.get("chosen"))}
 
 
 def find_table_facts(

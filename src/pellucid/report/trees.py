@@ -21,8 +21,7 @@ from pellucid.explanation.rules import (
 )
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS
-from pellucid.report.columns import MIN_ROWS
-from pellucid.report.profiles import Profile, short
+from pellucid.report.columns import MIN_ROWS, Profile, short
 from pellucid.tables.encoding import Indicator, column_of
 from pellucid.tree import ThresholdTree
 

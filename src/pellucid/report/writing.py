@@ -14,10 +14,10 @@ from pellucid._utils.files import replacing
 from pellucid._utils.texts import LANGUAGES, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
-from pellucid.report.model_view import Subject
-from pellucid.report.page import Names, PageOptions, render
+from pellucid.report.alternatives import Subject
+from pellucid.report.page import PageOptions, render
 from pellucid.report.payload import make_payload
-from pellucid.report.table_facts import DataNotes, TableFacts
+from pellucid.report.table_facts import TableFacts
 from pellucid.tables.columns import Columns, dates_as_days
 from pellucid.tables.frames import as_table
 
@@ -101,8 +101,12 @@ def report_html(
         max_points=0 if no_rows else max_points,
         n_typical=0 if no_rows else n_typical,
         made=made or {},
-        names=Names(cluster_names or {}, suggested_names),
-        notes=DataNotes(decisions, warnings, number_of_clusters, table),
+        cluster_names=cluster_names or {},
+        suggested_names=suggested_names,
+        decisions=decisions,
+        warnings=warnings,
+        number_of_clusters=number_of_clusters,
+        table=table,
     )
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload

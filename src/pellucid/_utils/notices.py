@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
+_Value = TypeVar("_Value")
 _listeners: ContextVar[tuple[Callable[[str], None], ...]] = ContextVar("listeners", default=())
 _is_command_line: ContextVar[bool] = ContextVar("is_command_line", default=False)
 
@@ -49,24 +50,26 @@ def notice(text: str) -> None:
 
 
 @contextmanager
-def notices_to(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call `listener` with every notice of the block."""
-    token = _listeners.set((*_listeners.get(), listener))
+def setting(variable: ContextVar[_Value], value: _Value) -> Iterator[None]:
+    """Within this context, a context variable has a value."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _listeners.reset(token)
+        variable.reset(token)
+
+
+def notices_to(listener: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Call `listener` with every notice of the block."""
+    return setting(_listeners, (*_listeners.get(), listener))
 
 
 @contextmanager
 def notices_held() -> Iterator[list[str]]:
     """Collect the notices of the block instead of reporting them."""
     lines: list[str] = []
-    token = _listeners.set((lines.append,))
-    try:
+    with setting(_listeners, (lines.append,)):
         yield lines
-    finally:
-        _listeners.reset(token)
 
 
 def report_held(lines: list[str]) -> None:
@@ -75,14 +78,9 @@ def report_held(lines: list[str]) -> None:
         notice(line)
 
 
-@contextmanager
-def command_line() -> Iterator[None]:
+def command_line() -> AbstractContextManager[None]:
     """Write options as on the command line."""
-    token = _is_command_line.set(True)
-    try:
-        yield
-    finally:
-        _is_command_line.reset(token)
+    return setting(_is_command_line, True)
 
 
 def option(name: str, value: Any = None) -> str:

@@ -15,24 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods as HasMethods
+from sklearn.utils._param_validation import Interval as Interval
+from sklearn.utils._param_validation import StrOptions as StrOptions
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
-
-__all__ = [
-    "HasMethods",
-    "Interval",
-    "StrOptions",
-    "configured_n_jobs",
-    "decision_tree_classifier",
-    "has_categorical_splits",
-    "input_columns",
-    "openmp_threads",
-    "take_rows",
-    "validate_parameters",
-]
-
 
 _NODE_FIELDS = (
     "left_child",

@@ -15,13 +15,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from pellucid._utils.notices import setting
 
 LANGUAGES = ("en", "de")
 """Languages of reports."""
@@ -47,14 +48,9 @@ def texts_of(section: str, language: str | None = None) -> dict[str, str]:
     return _texts()[language or _language.get()][section]
 
 
-@contextmanager
-def texts_in(language: str) -> Iterator[None]:
+def texts_in(language: str) -> AbstractContextManager[None]:
     """Write texts in a language."""
-    token = _language.set(language)
-    try:
-        yield
-    finally:
-        _language.reset(token)
+    return setting(_language, language)
 
 
 def say(key: str, /, **values: Any) -> str:

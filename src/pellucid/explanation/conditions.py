@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import rule_words
-from pellucid.tables.column_formats import PLAIN, ColumnFormat, Kind, format_number
+from pellucid.tables.column_formats import PLAIN, ColumnFormat, Kind
 from pellucid.tables.encoding import CategorySet, Indicator, column_of
-
-__all__ = ["Condition", "conditions_text", "format_number", "group_by_category"]
 
 
 @dataclass(frozen=True)

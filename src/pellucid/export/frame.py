@@ -82,12 +82,12 @@ def to_frame(
     >>> frame["condition"]
     array(['', 'x0 ≤ 5', 'x0 > 5'], dtype='<U6')
     """
-    check_kind(kind)
+    _check_kind(kind)
     found = exported(model, feature_names, check=False)
     return make_frame(_regions(found) if isinstance(found, RegionList) else _nodes(found), kind)
 
 
-def check_kind(kind: str | None) -> None:
+def _check_kind(kind: str | None) -> None:
     """Raise an error if there is no such kind of data frame."""
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
@@ -95,7 +95,7 @@ def check_kind(kind: str | None) -> None:
 
 def make_frame(table: dict[str, np.ndarray], kind: str | None) -> Any:
     """Columns as a data frame of a kind, as in `to_frame`."""
-    check_kind(kind)
+    _check_kind(kind)
     library = _library() if kind is None else kind
     if library == "dict":
         return table

@@ -12,9 +12,9 @@ import numpy as np
 
 from pellucid._utils.estimators import FrameKind
 from pellucid._utils.texts import count, percent
-from pellucid.explanation.conditions import format_number
 from pellucid.explanation.rules import label_text
 from pellucid.export.frame import make_frame
+from pellucid.tables.column_formats import format_number
 
 _SHOWN_COLUMNS = 10
 """Columns in the printed table, most often used first."""

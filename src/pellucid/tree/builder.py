@@ -52,16 +52,9 @@ class TreeBuilder:
         tree : ThresholdTree
             The tree.
         """
-        nodes = [
-            _BuilderNode(*node)
-            for node in zip(
-                tree.feature.tolist(),
-                tree.threshold.tolist(),
-                tree.children_left.tolist(),
-                tree.children_right.tolist(),
-                tree.cluster.tolist(),
-            )
-        ]
+        splits = tree.feature, tree.threshold, tree.children_left, tree.children_right
+        fields = (array.tolist() for array in (*splits, tree.cluster))
+        nodes = [_BuilderNode(*node) for node in zip(*fields)]
         return cls(tree.n_features, nodes, np.flatnonzero(~tree.is_leaf).tolist())
 
     @property

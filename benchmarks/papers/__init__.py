@@ -21,6 +21,7 @@ from benchmarks.papers import (
     starts,
     tables,
     trade_off,
+    two_trees,
 )
 from benchmarks.settings import Settings
 
@@ -29,6 +30,7 @@ PARTS = {
     "causes": causes,
     "beam_causes": beam_causes,
     "penalty": penalty,
+    "two_trees": two_trees,
     "trade_off": trade_off,
     "curves": curves,
     "curve_causes": curve_causes,

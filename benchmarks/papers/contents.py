@@ -27,7 +27,7 @@ _TEXT_ONLY = "an illustration of the method, without data"
 
 CONTENTS: dict[str, list[Item]] = {
     "ExShallow (Laber, Murtinho, Oliveira)": [
-        Item("figures 1 and 2: trees of Avila", "Table 2: WAES", "not drawn; sizes in row Avila"),
+        Item("figures 1 and 2: trees of Avila", "Figures 1 and 2: Avila"),
         Item(
             "figure 3: two trees of algorithm 2", "", "absent: drawn in the paper without its data"
         ),

@@ -53,7 +53,7 @@ fuzz: $(READY)
 # The tests of the engine with array bounds checked; the machine code has a folder of its own.
 test-bounds: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.bounds-cache $(BIN)/python -m pytest -n auto --dist worksteal \
-	  tests/test_bounds.py tests/core tests/cluster tests/reference tests/tree tests/xclusters tests/eop \
+	  tests/core tests/cluster tests/reference tests/tree tests/xclusters tests/eop \
 	  tests/baselines tests/metrics tests/scale
 
 # The report is tested in a real browser where there is one, or one can be installed.

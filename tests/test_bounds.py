@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from _support.extended import EXTENDED
 
 ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not EXTENDED, reason="compiles all loops again; `make test-extended` runs it")
 def test_compiled_loops_stay_inside_their_arrays(tmp_path):
     """Array accesses are checked at compile time, so the machine code is not that of the cache."""
     script = ROOT / "tests" / "_support" / "bounds_run.py"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from _support.extended import EXTENDED
 
 ROOT = Path(__file__).parent.parent

@@ -255,7 +255,9 @@ def test_tables_show_whole_cells_at_any_width(width, monkeypatch):
 
 
 def test_a_pipe_is_wide_enough_for_most_rules(data, table):
-    stdout = run("explain", data / "data.csv", "-k", 8, *AS_GIVEN, *FAST, width=40).stdout
+    stdout = run(
+        "explain", data / "data.csv", "-k", 8, "--leaves", 8, *AS_GIVEN, *FAST, width=40
+    ).stdout
     model = ExplainableKMeans(8, effort="fast", random_state=0).fit(table)
     assert all(rule.text in stdout for rule in model.rules_)
 

@@ -121,3 +121,21 @@ def test_rows_have_names():
     prepared = prepare(source(table))
     assert row_name(prepared, 4) == "row 5 (id c4)"
     assert row_name(prepare(source(blobs())), 1233) == "row 1,234"
+
+
+def test_more_leaves_where_a_leaf_per_cluster_agrees_badly():
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(300, 1))
+    table = pl.DataFrame((common + rng.normal(size=(300, 2))).round(3), schema=["a", "b"])
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
+    given = pellucid.explain(table, k=2, effort="fast", leaves=2, verbose=False)
+    n_leaves = int(found.measures["n_leaves"])
+    assert given.measures["agreement"] < 0.9 <= found.measures["agreement"]
+    assert given.measures["n_leaves"] == 2 < n_leaves <= 4
+    assert sum(len(rule.rules) for rule in found.rules) == n_leaves
+    line = (
+        f"made {n_leaves} rules for 2 clusters, because with one rule for each, less than 90% of "
+        "the rows get their cluster (leaves=2 for one rule each)"
+    )
+    assert line in found.decisions
+    assert line not in given.decisions

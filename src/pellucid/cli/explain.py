@@ -175,7 +175,7 @@ def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
     show_line(
         "score: decides about the number; silhouette: separation, 1 is perfect; stability: "
         "agreement with clusterings of parts of the rows, 1 is perfect; smallest: cluster; "
-        "agreement and cost: of a tree\n"
+        "agreement and cost: of a tree with a leaf per cluster\n"
     )
 
 

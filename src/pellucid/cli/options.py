@@ -218,7 +218,8 @@ TREE = panel(
     ),
     leaves=value(
         "N",
-        "Number of leaves, for exkmc (default 2 k), explainable and spex (default k).",
+        "Number of leaves, for exkmc (default 2 k), explainable and spex (default k; explain adds "
+        "a few if less than 90% of the rows get their cluster).",
         kind=int,
         min=1,
     ),

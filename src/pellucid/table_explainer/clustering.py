@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -256,6 +257,17 @@ class FittedTable:
         """The rows that are clustered."""
         return self.clustering.prepared
 
+    has_more_leaves: bool = False
+    """Whether the tree has more leaves than clusters to agree better with k-means."""
+
+    def report(self) -> None:
+        """Report the decisions about the table, the number of clusters and that of leaves."""
+        self.clustering.report()
+        if self.has_more_leaves:
+            numbers = {"leaves": self.explanation.tree_.n_leaves, "n": self.n_clusters}
+            without = option("leaves", self.n_clusters)
+            notice(Message("moreLeaves", **numbers, share=tuning.GOOD_AGREEMENT, option=without))
+
     # Attributes that plots need, in the units of the table.
     @property
     def tree_(self) -> ThresholdTree:
@@ -356,9 +368,32 @@ def choose_clusters(prepared: PreparedTable, options: ExplainOptions) -> FittedT
 def _fit_improved(clustering: Clustering, options: ExplainOptions) -> FittedTable:
     """Fit a tree; if it has a lower cost than k-means, improve k-means first."""
     fitted = fit_tree(clustering, options)
-    if clustering.reference is None or fitted.cost_ratio >= 1 - 1e-9:
+    if clustering.reference is not None and fitted.cost_ratio < 1 - 1e-9:
+        fitted = fit_tree(clustering.improved_by(fitted.model.labels_), options)
+    return _with_more_leaves(fitted, options)
+
+
+def _with_more_leaves(fitted: FittedTable, options: ExplainOptions) -> FittedTable:
+    """The smallest tree that agrees with k-means well; the same if no tree with few leaves does.
+
+    A leaf per cluster stays if an option of the tree is given.
+    """
+    is_good = fitted.agreement() >= tuning.GOOD_AGREEMENT
+    is_given = options.method is not None or options.given().keys() - {"effort"}
+    if is_good or is_given or fitted.prepared.labels is not None:
         return fitted
-    return fit_tree(clustering.improved_by(fitted.model.labels_), options)
+    trees: dict[int, FittedTable] = {}
+
+    def agrees(n_leaves: int) -> bool:
+        other = fit_tree(fitted.clustering, replace(options, leaves=n_leaves))
+        trees[n_leaves] = replace(other, has_more_leaves=True)
+        return other.agreement() >= tuning.GOOD_AGREEMENT
+
+    # The agreement hardly ever falls with more leaves.
+    k = fitted.n_clusters
+    numbers = range(k + 1, k + max(tuning.MORE_LEAVES, k // 2) + 1)
+    first = bisect_left(numbers, True, key=agrees)
+    return trees[numbers[first]] if first < len(numbers) else fitted
 
 
 def fit_tree(clustering: Clustering, options: ExplainOptions) -> FittedTable:

@@ -97,8 +97,11 @@ def explain(
         Method that builds the tree, such as ``"explainable"``, ``"imm"`` or ``"exkmc"``.
         Default: ``"explainable"``, which finds a tree of low cost that keeps the clusters, or for
         given labels the one that agrees best with them.
-    leaves, objective, polish, depth_penalty, max_depth, max_conditions : optional
-        Parameters of the method.
+    leaves : int, optional
+        Number of leaves. Default: that of the clusters, or a few more if less than 90% of the rows
+        get their cluster otherwise and no other parameter of the tree is given.
+    objective, polish, depth_penalty, max_depth, max_conditions : optional
+        Further parameters of the method.
     faithfulness, effort : optional
         Further parameters of ``"explainable"``.
     random_state : int, default=0

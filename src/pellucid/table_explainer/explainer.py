@@ -248,7 +248,7 @@ def explain_source(source: TableSource, options: ExplainOptions) -> TableExplana
         method = options.chosen_method.name
         notice(Message("treeByLabels", method=method, option=option("method")))
     fitted = choose_clusters(prepare_table(source, options), options)
-    fitted.clustering.report()
+    fitted.report()
     names = _suggested_names(fitted)
     return TableExplanation(fitted, fitted.explanation, [], list(find_problems(fitted)), names)
 

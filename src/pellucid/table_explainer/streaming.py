@@ -207,6 +207,8 @@ def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> Ta
     columns = None if options.columns is None else names
     options = replace(options, outliers="keep", columns=columns, exclude=None)
     found = explain_source(sample, options)
+    if found.fitted.has_more_leaves:
+        options = replace(options, leaves=found.fitted.model.n_leaves)
     fitted = _fit_all(table, memory, found.fitted.clustering, options)
     return replace(
         found, fitted=fitted, explanation=fitted.explanation, warnings=list(find_problems(fitted))

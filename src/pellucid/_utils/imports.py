@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import get_data
 from typing import Any
 
 from pellucid._utils.notices import InputError
@@ -77,14 +79,16 @@ def missing_package(
 
 
 def lazy_attributes(
-    package: str, public: Mapping[str, str], requires: Mapping[str, str] | str | None = None
+    package: str, requires: Mapping[str, str] | str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
-    `public` has for each module, relative to the package, its public names with blanks between
-    them. `requires` has the optional module of a function, or of all: without it, a call fails.
+    The imports of its file ``__init__.pyi``, which type checkers read, are its public names.
+    `requires` has the optional module of a function, or of all: without it, a call fails.
     """
-    modules = {name: module for module, names in public.items() for name in names.split()}
+    stub = ast.parse(get_data(package, "__init__.pyi") or b"")
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    modules = {alias.name: str(node.module) for node in imports for alias in node.names}
     required = dict.fromkeys(modules, requires) if isinstance(requires, str) else requires or {}
 
     def get(name: str) -> Any:
@@ -92,7 +96,7 @@ def lazy_attributes(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if name in required and is_missing(required[name]):
             return _refusal(f"{package}.{name}", required[name])
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
+        return getattr(import_module(modules[name]), name)
 
     names = sorted(modules)
     return get, lambda: names

@@ -5,17 +5,7 @@ computes integer sums from each, and merges them. Sums of integers do not depend
 are divided, so that the tree is the same, bit for bit, as that of the same rows in memory.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pellucid._utils.imports import lazy_attributes
 
-if TYPE_CHECKING:
-    from pellucid.scale._kmeans import KMeans
-    from pellucid.scale.passes import PassRecord
-
-__all__ = ["KMeans", "PassRecord"]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_attributes(__name__, {"_kmeans": "KMeans", "passes": "PassRecord"})
+__getattr__, __dir__ = lazy_attributes(__name__)
+__all__ = __dir__()

@@ -1,0 +1,16 @@
+from pellucid.export.dmn import to_dmn as to_dmn
+from pellucid.export.flowcharts import export_text as export_text
+from pellucid.export.flowcharts import to_dot as to_dot
+from pellucid.export.flowcharts import to_mermaid as to_mermaid
+from pellucid.export.frame import to_frame as to_frame
+from pellucid.export.html import to_html as to_html
+from pellucid.export.json import from_dict as from_dict
+from pellucid.export.json import from_json as from_json
+from pellucid.export.json import to_dict as to_dict
+from pellucid.export.json import to_json as to_json
+from pellucid.export.onnx import to_onnx as to_onnx
+from pellucid.export.python import to_python as to_python
+from pellucid.export.sklearn import from_sklearn as from_sklearn
+from pellucid.export.sklearn import to_sklearn as to_sklearn
+from pellucid.export.sql import to_sql as to_sql
+from pellucid.export.sql import to_sql_columns as to_sql_columns

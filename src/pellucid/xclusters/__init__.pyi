@@ -1,0 +1,12 @@
+from pellucid.xclusters._kmedoids import KMedoids as KMedoids
+from pellucid.xclusters._xclusters import XClusters as XClusters
+from pellucid.xclusters.distances.pairwise import between as between
+from pellucid.xclusters.distances.pairwise import check_matrix as check_matrix
+from pellucid.xclusters.distances.pairwise import load_matrix as load_matrix
+from pellucid.xclusters.distances.pairwise import pairwise as pairwise
+from pellucid.xclusters.distances.pairwise import save_matrix as save_matrix
+from pellucid.xclusters.medoids import Medoids as Medoids
+from pellucid.xclusters.medoids import k_medoids as k_medoids
+from pellucid.xclusters.series import SeriesTable as SeriesTable
+from pellucid.xclusters.series import series_from_long as series_from_long
+from pellucid.xclusters.series import series_from_wide as series_from_wide

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 
 from _support.extended import seeds
 from pellucid import XClusters
-from pellucid.tables.columns import Columns
+from pellucid.tables.frames import Columns
 from pellucid.xclusters import pairwise
 from pellucid.xclusters.rows import GivenDistances, RowGroups
 

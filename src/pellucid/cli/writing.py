@@ -21,7 +21,7 @@ from pellucid.report import read_cluster_names
 from pellucid.table_explainer.prediction import Assignment
 from pellucid.tables.reading import ReadingOptions, TableSource, read_source
 from pellucid.tables.suffixes import FEATHER, JSON, PARQUET
-from pellucid.tables.writing import to_text, write_table
+from pellucid.tables.writing import refuse_nested, to_text, write_table
 
 PICTURE_DPI = 150
 CLUSTER, RULE, NOTE = "cluster", "rule", "rule_note"
@@ -161,14 +161,9 @@ def check_new_columns(source: TableSource, files: OutputFiles, *names: str) -> N
                 hint="rename it",
             )
     output = files.output
-    if output is None or output.suffix.lower() in (*PARQUET, *FEATHER, *JSON):
-        return
-    for name, dtype in source.table.schema.items():
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise InputError(
-                f"column {name!r} (its type is {dtype}) cannot be written to {output.name}",
-                hint=f"use {output.with_suffix('.parquet').name}, or drop the column",
-            )
+    if output is not None and output.suffix.lower() not in (*PARQUET, *FEATHER, *JSON):
+        hint = f"use {output.with_suffix('.parquet').name}, or drop the column"
+        refuse_nested(source.table, f"to {output.name}", hint)
 
 
 def chosen_names(

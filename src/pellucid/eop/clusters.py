@@ -17,9 +17,8 @@ from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList
 from pellucid.regions.answer_regions import AnswerRegion, describe_support, region_text
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns, date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding, Indicator
-from pellucid.tables.frames import as_table, refuse_scan
+from pellucid.tables.frames import Columns, as_table, date_formats, dates_as_days, refuse_scan
 from pellucid.tables.validation import read_sample_weight
 
 

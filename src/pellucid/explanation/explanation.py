@@ -28,8 +28,8 @@ from pellucid.explanation.rules import (
     special_rules,
 )
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import ColumnNames, Indicator, columns_of
+from pellucid.tables.frames import Columns
 from pellucid.tree import ThresholdTree
 
 

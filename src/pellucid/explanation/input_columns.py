@@ -12,9 +12,8 @@ from scipy import sparse
 
 from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.columns import Columns, as_category, is_numeric, read_dates
 from pellucid.tables.encoding import ColumnNames, Encoding, Indicator
-from pellucid.tables.frames import as_table
+from pellucid.tables.frames import Columns, as_category, as_table, is_numeric, read_dates
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
 

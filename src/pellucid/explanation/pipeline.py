@@ -15,7 +15,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.restate import LARGEST, ColumnSource, MonotoneMap, TreeRestatement
 from pellucid.explanation.rules import default_names
-from pellucid.tables.columns import Columns
+from pellucid.tables.frames import Columns
 from pellucid.tables.validation import read_X
 
 _POWER_LIMIT = 1e25

@@ -15,9 +15,8 @@ from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.rules import default_names
 from pellucid.plotting.axis_ranges import Axis, choose_axis
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns, as_category, frame_column, is_numeric
 from pellucid.tables.encoding import Indicator
-from pellucid.tables.frames import as_table
+from pellucid.tables.frames import Columns, as_category, as_table, frame_column, is_numeric
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
 

@@ -18,8 +18,7 @@ from pellucid.report.alternatives import Subject
 from pellucid.report.page import PageOptions, render
 from pellucid.report.payload import make_payload
 from pellucid.report.table_facts import TableFacts
-from pellucid.tables.columns import Columns, dates_as_days
-from pellucid.tables.frames import as_table
+from pellucid.tables.frames import Columns, as_table, dates_as_days
 
 if TYPE_CHECKING:
     from pellucid.explanation.region_list import RegionList

@@ -18,9 +18,8 @@ from pellucid._utils.sklearn_compat import take_rows
 from pellucid.explanation.region_list import RegionList
 from pellucid.export.frame import make_frame
 from pellucid.resampling.result import aligned, html_table
-from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
-from pellucid.tables.frames import as_table
+from pellucid.tables.frames import Columns, as_table
 
 
 @dataclass(frozen=True)

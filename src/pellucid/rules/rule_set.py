@@ -43,9 +43,8 @@ from pellucid.rules.fitted import (
 )
 from pellucid.rules.problem import RuleLimits, RuleProblem
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns, date_formats, dates_as_days
 from pellucid.tables.encoding import ColumnNames, Encoding, Indicator
-from pellucid.tables.frames import as_table, refuse_scan
+from pellucid.tables.frames import Columns, as_table, date_formats, dates_as_days, refuse_scan
 from pellucid.tables.validation import read_sample_weight, read_X, refuse_infinite
 from pellucid.tree.rounding import ThresholdStyle
 

@@ -12,7 +12,7 @@ from pellucid._utils.texts import count
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import UNKNOWN
 from pellucid.explanation.rules import RowRule
-from pellucid.tables.columns import Columns
+from pellucid.tables.frames import Columns
 from pellucid.tables.reading import TableSource
 
 _SHOWN = 3

@@ -33,8 +33,8 @@ from pellucid.table_explainer.roles import (
 )
 from pellucid.table_explainer.scaling import ColumnScale, find_scales
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tables.frames import Columns
 from pellucid.tables.reading import TableSource
 from pellucid.tree import ThresholdTree
 

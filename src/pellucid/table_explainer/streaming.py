@@ -37,7 +37,7 @@ from pellucid.table_explainer.clustering import (
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category
-from pellucid.tables.columns import Columns
+from pellucid.tables.frames import Columns
 from pellucid.tables.reading.files import source_of
 from pellucid.tables.reading.large_files import LargeTable, memory_of
 from pellucid.tables.reading.source import ReadingOptions

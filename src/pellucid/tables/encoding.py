@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import rule_words
-from pellucid.tables.columns import Columns, as_category, is_numeric
+from pellucid.tables.frames import Columns, as_category, is_numeric
 
 
 @dataclass(frozen=True)

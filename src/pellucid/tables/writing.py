@@ -80,6 +80,16 @@ def _system_errors() -> Iterator[None]:
         raise OSError(str(error)) from error
 
 
+def refuse_nested(frame: pl.DataFrame, target: str, hint: str) -> None:
+    """Fail if a column has a type that cannot be written to a target, such as "as text"."""
+    for name, dtype in frame.schema.items():
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise InputError(
+                f"column {name!r} (its type is {dtype}) cannot be written {target}",
+                hint=hint,
+            )
+
+
 def to_text(
     frame: pl.DataFrame, source: TableSource | None = None, *, keep_formulas: bool = False
 ) -> str:
@@ -93,12 +103,8 @@ def _as_fields(
     frame: pl.DataFrame, source: TableSource | None, suffix: str, keep_formulas: bool
 ) -> tuple[pl.DataFrame, str]:
     """The table with the text of its fields, and the separator."""
-    for name, dtype in frame.schema.items():
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise InputError(
-                f"column {name!r} (its type is {dtype}) cannot be written as text",
-                hint="use .parquet or .jsonl, or remove the column",
-            )
+    hint = "use .parquet or .jsonl, or remove the column"
+    refuse_nested(frame, "as text", hint)
     separator, decimal = _signs(source, suffix)
     if source is not None and source.text is not None and source.table.height == frame.height:
         texts = source.as_written()

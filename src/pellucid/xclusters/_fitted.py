@@ -20,7 +20,7 @@ from pellucid.explanation.rules import (
     leaf_purity,
     leaf_rules,
 )
-from pellucid.tables.columns import Columns, dates_as_days
+from pellucid.tables.frames import Columns, dates_as_days
 from pellucid.tree import ThresholdTree
 from pellucid.tree.measures import feature_importances
 from pellucid.xclusters.distances.pairwise import between

@@ -14,8 +14,8 @@ from pellucid._utils.estimators import store_parameters, store_training_data
 from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding
+from pellucid.tables.frames import date_formats, dates_as_days
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters
 from pellucid.xclusters.branch_and_bound import ALPHA_TOL

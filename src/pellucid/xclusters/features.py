@@ -14,9 +14,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from pellucid.tables.columns import Columns, is_numeric
 from pellucid.tables.encoding import Encoding
-from pellucid.tables.frames import as_table, with_names
+from pellucid.tables.frames import Columns, as_table, is_numeric, with_names
 from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 
 

@@ -10,8 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._utils.numeric_domain import are_in_domain, refuse_large
-from pellucid.tables.columns import Columns, frame_column, is_numeric
-from pellucid.tables.frames import as_table, read_plain_table, table_to_array
+from pellucid.tables.frames import (
+    Columns,
+    as_table,
+    frame_column,
+    is_numeric,
+    read_plain_table,
+    table_to_array,
+)
 
 _BLOCK_VALUES = 2**20
 """Values of sparse rows that are made dense at a time."""

@@ -14,7 +14,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import IO, Any
 
@@ -149,23 +149,6 @@ def _suffix(content: bytes, suffix: str) -> str:
     return ".json" if start.startswith((b"[{", b"[[")) else ".csv"
 
 
-def _opener(content: bytes) -> Callable[[IO[bytes]], Any] | None:
-    if content.startswith(b"\x1f\x8b"):
-        return lambda data: gzip.GzipFile(fileobj=data)
-    if content.startswith(b"BZh"):
-        return bz2.BZ2File
-    if content.startswith(b"\xfd7zXZ\x00"):
-        return lzma.LZMAFile
-    if content.startswith(b"\x28\xb5\x2f\xfd"):
-        return _open_zstd
-    return _open_zip if content.startswith(b"PK\x03\x04") else None
-
-
-@contextmanager
-def _open_zstd(data: IO[bytes]) -> Iterator[_ZstdReader]:
-    yield _ZstdReader(data)
-
-
 class _ZstdReader:
     """Reads zstd frames; unlike the reader of zstandard, it fails if the last one is cut off."""
 
@@ -192,6 +175,20 @@ class _ZstdReader:
 def _open_zip(data: IO[bytes]) -> IO[bytes]:
     archive = zipfile.ZipFile(data)
     return archive.open(_members(archive)[0])
+
+
+_OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": lambda data: gzip.GzipFile(fileobj=data),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x28\xb5\x2f\xfd": lambda data: nullcontext(_ZstdReader(data)),
+    b"PK\x03\x04": _open_zip,
+}
+"""By the first bytes of compressed files, what opens them."""
+
+
+def _opener(content: bytes) -> Callable[[IO[bytes]], Any] | None:
+    return next((each for mark, each in _OPENERS.items() if content.startswith(mark)), None)
 
 
 def _decompress(name: str, content: bytes, opener: Callable[[IO[bytes]], Any]) -> bytes:

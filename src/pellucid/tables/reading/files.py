@@ -86,18 +86,17 @@ def read_source(
 def source_of(
     table: Any,
     name: str = "table",
-    options: ReadingOptions = ReadingOptions(),  # noqa: B008
     hints: ReadingOptions = ReadingOptions(),  # noqa: B008
 ) -> TableSource:
     """A data frame or an array as a `TableSource`; text columns are parsed as in files.
 
-    The columns of an array are named x0, x1, ... Of the options, only `decimal` and `na` apply.
+    The columns of an array are named x0, x1, ...
     """
     found = as_polars(table, name)
     if 0 in found.shape:
         what = "rows" if found.width else "columns"
         raise InputError(f"{name} has no {what}")
-    return _of_typed(name, found, "", options, hints)
+    return _of_typed(name, found, "", ReadingOptions(), hints)
 
 
 def _of_typed(

@@ -12,13 +12,11 @@ from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.contents import MAX_LINE, check_columns
 from pellucid.tables.reading.records import (
-    MAX_ROWS,
-    NO_HEADER,
     FieldSeparator,
     Record,
     check_quotes,
+    find_header,
     header_names,
-    is_header,
     numbered_names,
     read_sample,
     report_skipped,
@@ -103,12 +101,7 @@ def find_table(
     first, rows = sample[top], sample[top + 1 :]
     width = width if first.fits(width) else max(width, len(first.fields))
     check_columns(name, width)
-    has_header = options.header
-    if has_header is None:
-        below = [record.fields for record in rows[:MAX_ROWS]]
-        has_header = is_header(first.fields, below, hints.header)
-        if not has_header:
-            notice(NO_HEADER)
+    has_header = find_header([row.fields for row in sample[top:]], options.header, hints.header)
     start = first.last if has_header else first.first - 1
     names = header_names(first.fields, rows, width) if has_header else numbered_names(width)
     begin, end = _offset(rest, first.first - 1), _offset(rest, start)
@@ -121,7 +114,7 @@ def find_table(
     if content.endswith((b"\n\n", b"\n\r\n")):
         content = content.rstrip() + b"\n"
     n_skipped = skip + first.first - 1
-    table = TextTable(name, dialect, names, content, end, n_skipped, skip + start, bool(has_header))
+    table = TextTable(name, dialect, names, content, end, n_skipped, skip + start, has_header)
     if b'"' in content:
         check_quotes(name, table.body, dialect, table.n_above)
     return table.regular() if dialect.is_collapsed else table

@@ -20,7 +20,6 @@ _BLANKS = re.compile(r'("[^"]*")|[ \t]+')
 MAX_ROWS = 100
 """Rows that decide whether the first line is a header."""
 
-NO_HEADER = Message("noHeader")
 _DATE = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]|$)")
 
 
@@ -200,6 +199,16 @@ def is_header(first: list[str], rows: list[list[str]], hint: bool | None) -> boo
     if len(rows) > 1 and all(each in below for each, below in zip(first, cells)):
         return False
     return True if hint is None else hint
+
+
+def find_header(rows: list[list[str]], given: bool | None, hint: bool | None = None) -> bool:
+    """Whether the first row has names, unless that is given; a notice if it has none."""
+    if given is not None:
+        return given
+    has_header = is_header(rows[0], rows[1 : MAX_ROWS + 1], hint)
+    if not has_header:
+        notice(Message("noHeader"))
+    return has_header
 
 
 def _is_value(text: str) -> bool:

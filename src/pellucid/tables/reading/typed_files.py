@@ -15,10 +15,8 @@ from pellucid._utils.notices import InputError, notice
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.contents import check_bytes, check_columns, errors_of
 from pellucid.tables.reading.records import (
-    MAX_ROWS,
-    NO_HEADER,
     distinct_names,
-    is_header,
+    find_header,
     numbered_names,
     report_skipped,
 )
@@ -131,15 +129,11 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
         if titles:
             report_skipped("titleLines", 1, skip, str(titles[0]))
     cells = [[(each or "").strip() for each in row] for row in sample.rows()[skip:]]
-    has_header = options.header
-    if has_header is None and cells:
-        has_header = is_header(cells[0], cells[1 : MAX_ROWS + 1], None)
-        if not has_header:
-            notice(NO_HEADER)
-    if len(cells) <= bool(has_header):
+    has_header = bool(cells) and find_header(cells, options.header)
+    if len(cells) <= has_header:
         raise InputError(f"{name} has column names but no rows" if cells else f"{name} is empty")
     header = cells[0] if has_header else numbered_names(sample.width)
-    below = workbook.load_sheet(sheet, header_row=None, skip_rows=skip + bool(has_header))
+    below = workbook.load_sheet(sheet, header_row=None, skip_rows=skip + has_header)
     table = below.to_polars()
     header = header[: table.width] + [""] * (table.width - len(header))
     names = distinct_names(header)

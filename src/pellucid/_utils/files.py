@@ -35,7 +35,9 @@ def replacing(path: Path) -> Iterator[Path]:
         unfinished = Path(name)
         shutil.copymode(target, unfinished) if target.exists() else _set_usual_mode(unfinished)
         yield unfinished
-        _flush(unfinished)
+        # On the disk, so that a crash cannot leave an empty file.
+        with open(unfinished, "rb+") as file:
+            os.fsync(file)
         os.replace(unfinished, target)
     except OSError as error:
         raise _named(error, path, unfinished) from error
@@ -85,12 +87,3 @@ def _set_usual_mode(path: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     path.chmod(0o666 & ~mask)
-
-
-def _flush(path: Path) -> None:
-    """Write the content to the disk, so that a crash cannot leave an empty file."""
-    handle = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -17,9 +17,9 @@ import math
 import re
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
 
 from pellucid._utils.notices import setting
@@ -116,40 +116,14 @@ def _number(value: float, spec: str) -> str:
     return text.replace("%", _PERCENT[language])
 
 
-@dataclass(frozen=True)
-class RuleWords:
-    """Words between the names, the values and the signs of rules, and of suggested names."""
-
-    and_: str
-    or_: str
-    is_: str
-    is_not: str
-    not_: str
-    none_of: str
-    missing: str
-    nothing: str
-    anything: str
-    always: str
-    never: str
-    everywhere: str
-    low: str
-    medium: str
-    high: str
-    early: str
-    late: str
-    without: str
-    not_of: str
-    average: str
-
-
-def rule_words() -> RuleWords:
-    """The words of the current language; see `texts_in`."""
+def rule_words() -> SimpleNamespace:
+    """Words between the names, values and signs of rules and of suggested names, as attributes."""
     return _words(current_language())
 
 
 @cache
-def _words(language: str) -> RuleWords:
-    return RuleWords(**texts_of("rules", language))
+def _words(language: str) -> SimpleNamespace:
+    return SimpleNamespace(**texts_of("rules", language))
 
 
 MAX_LENGTH = 400

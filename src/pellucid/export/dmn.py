@@ -126,15 +126,11 @@ def _test(tests: list[tuple[str | Indicator, float, float]], written: ColumnForm
 
 
 def _category_test(tests: list[tuple[Indicator, bool]]) -> str:
-    included = [_category(name) for name, holds in tests if holds]
-    excluded = [_category(name) for name, holds in tests if not holds]
-    if included:
-        return ", ".join(dict.fromkeys(included))
-    return f"not({', '.join(dict.fromkeys(excluded))})"
-
-
-def _category(name: Indicator) -> str:
-    return _literal(plain_category(name.column, name.value))
+    is_included = any(holds for _, holds in tests)
+    names = (name for name, holds in tests if holds == is_included)
+    texts = (_literal(plain_category(name.column, name.value)) for name in names)
+    listed = ", ".join(dict.fromkeys(texts))
+    return listed if is_included else f"not({listed})"
 
 
 def _number(value: float, written: ColumnFormat | None) -> str:

@@ -143,13 +143,13 @@ def from_json(
         raise ValueError(
             f"not an explanation: it has more than {max_bytes:,} bytes; max_bytes raises the limit"
         )
-    repeated: list[_Repeated] = []
+    repeated: list[tuple[dict[str, Any], str]] = []
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            found = _Repeated(pairs)
-            repeated.append(found)
+            counts = Counter(key for key, _ in pairs)
+            repeated.append((found, next(key for key, n in counts.items() if n > 1)))
         return found
 
     try:
@@ -165,7 +165,7 @@ def from_json(
     except RecursionError:
         raise ValueError("not an explanation: it is nested too deeply") from None
     if repeated:
-        place = _place_of(repeated[0], document)
+        place = _place_of(*repeated[0], document)
         raise ValueError(one_line(f"not an explanation: {place} appears twice"))
     return from_dict(document)
 
@@ -324,25 +324,16 @@ def _integer(text: str) -> int | float:
     return int(text) if len(text) <= _MOST_DIGITS else math.copysign(math.inf, float(text))
 
 
-class _Repeated(dict):
-    """An object in which a key appears twice."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        counts = Counter(key for key, _ in pairs)
-        self.key = next(key for key, count in counts.items() if count > 1)
-
-
-def _place_of(wanted: _Repeated, document: Any) -> str:
+def _place_of(wanted: dict[str, Any], key: str, document: Any) -> str:
     """Place of the key that an object of a document has twice."""
     stack = [(document, "")]
     while stack:
         value, place = stack.pop()
         at = f"{place}." if place else ""
         if value is wanted:
-            return f"{at}{wanted.key}"
+            return f"{at}{key}"
         if isinstance(value, dict):
-            stack.extend((part, f"{at}{key}") for key, part in value.items())
+            stack.extend((part, f"{at}{name}") for name, part in value.items())
         elif isinstance(value, list):
             stack.extend((part, f"{place}[{i}]") for i, part in enumerate(value))
-    return repr(wanted.key)  # inside a value that was itself given twice
+    return repr(key)  # inside a value that was itself given twice

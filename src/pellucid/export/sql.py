@@ -20,6 +20,9 @@ from pellucid.export._values import (
 from pellucid.export.sql_dialects import DIALECTS
 from pellucid.tables.encoding import ColumnNames, Indicator
 
+_ALWAYS = "1 = 1"
+"""A condition that is true."""
+
 
 @documented
 def to_sql(
@@ -90,7 +93,11 @@ def to_sql(
     """
     found = exported(model, feature_names)
     writer = _SqlWriter(found, dialect)
-    return writer.query(_expression(found, writer), table, column)
+    expression = _expression(found, writer)
+    if table is None:
+        return expression
+    name = writer.dialect.identifier(column)
+    return f"SELECT *,\n{expression} AS {name}\nFROM {writer.table(table)}"
 
 
 def to_sql_columns(
@@ -134,7 +141,7 @@ def to_sql_columns(
     for position, rule in zip(model.priorities_, exported_rules(regions)):
         tests = writer.tests(rule)
         guards = [f"NOT ({test})" for test in writer.no_number(rule.names, with_null=False)]
-        holds = " AND ".join([*guards, *tests]) if tests else writer.dialect.always
+        holds = " AND ".join([*guards, *tests]) if tests else _ALWAYS
         name = writer.dialect.identifier(f"rule_{position + 1}")
         found[position] = f"CASE WHEN {holds} THEN 1 ELSE 0 END AS {name}"
     columns = ",\n    ".join(found)
@@ -143,7 +150,7 @@ def to_sql_columns(
 
 def _expression(found: Explanation | RegionList, writer: _SqlWriter) -> str:
     labels = [writer.dialect.literal(label) for label in plain_labels(found)]
-    always, rules = writer.dialect.always, exported_rules(found)
+    rules = exported_rules(found)
     if isinstance(found, RegionList):
         # NULL needs no test in a tree: a comparison with NULL is not true.
         guards = writer.no_number(found.used_names, with_null=True)
@@ -158,10 +165,10 @@ def _expression(found: Explanation | RegionList, writer: _SqlWriter) -> str:
         guards, last = writer.no_number(used, with_null=False), []
         only = labels[rules[0].cluster] if len(rules) == 1 else None
     if only is not None:
-        return f"CASE WHEN {always} THEN {only} END"
+        return f"CASE WHEN {_ALWAYS} THEN {only} END"
     lines = [f"WHEN {test} THEN NULL" for test in guards]
     lines += [
-        f"WHEN {' AND '.join(writer.tests(rule)) or always} THEN {labels[rule.cluster]}"
+        f"WHEN {' AND '.join(writer.tests(rule)) or _ALWAYS} THEN {labels[rule.cluster]}"
         for rule in rules
     ]
     return "\n    ".join(["CASE", *lines, *last]) + "\nEND"
@@ -174,13 +181,6 @@ class _SqlWriter:
         if dialect not in DIALECTS:
             raise ValueError(f"dialect is {dialect!r}; those known are {', '.join(DIALECTS)}")
         self.model, self.dialect = model, DIALECTS[dialect]
-
-    def query(self, expression: str, table: str | Sequence[str] | None, column: str) -> str:
-        """A query that adds the expression as a column; the expression itself without a table."""
-        if table is None:
-            return expression
-        name = self.dialect.identifier(column)
-        return f"SELECT *,\n{expression} AS {name}\nFROM {self.table(table)}"
 
     def table(self, table: str | Sequence[str]) -> str:
         """A table by its name, which may be qualified."""

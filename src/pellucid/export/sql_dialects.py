@@ -39,11 +39,6 @@ class Dialect:
     compares_dates_as_text: bool = False
     """Whether dates are text, so that a literal needs all digits of the longest spelling."""
 
-    @property
-    def always(self) -> str:
-        """A condition that is true."""
-        return "1 = 1"
-
     def identifier(self, name: str) -> str:
         """A name, quoted."""
         _refuse_unwritable(name)

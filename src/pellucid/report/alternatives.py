@@ -93,28 +93,22 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
         for one in found
         if clusters_with_leaf <= set(one.tree.cluster[one.tree.is_leaf].tolist())
     ]
-    partition_cost = _PartitionCost(_objective(model), _take(X, known), n_clusters)
-    wanted = partition_cost.of(reference[known])
+    rows_known = _take(X, known)
+    data = OBJECTIVES[_objective(model)](rows_known, Weights.equal(len(known)))
+
+    def partition_cost(position: np.ndarray) -> float:
+        """Cost of the rows, each to the center of its group."""
+        return data.cost(position, np.nan_to_num(data.group_centers(position, n_clusters)))
+
+    wanted = partition_cost(reference[known])
 
     def measured(one: AlternativeTree) -> AlternativeTree:
-        cost = partition_cost.of(one.tree.predict(partition_cost.X))
+        cost = partition_cost(one.tree.predict(rows_known))
         ratio = cost / wanted if wanted > 0 else (1.0 if cost == 0 else None)
         return replace(one, cost_ratio=ratio)
 
     n_searched = len(rows) if len(rows) < len(known) else None
     return AlternativeTrees([measured(one) for one in found], n_searched)
-
-
-class _PartitionCost:
-    """Cost of the rows of a matrix, each to the center of its group."""
-
-    def __init__(self, objective: str, X: Any, n_clusters: int) -> None:
-        self.X, self._n_clusters = X, n_clusters
-        self._data = OBJECTIVES[objective](X, Weights.equal(X.shape[0]))
-
-    def of(self, position: np.ndarray) -> float:
-        centers = np.nan_to_num(self._data.group_centers(position, self._n_clusters))
-        return self._data.cost(position, centers)
 
 
 def _take(X: Any, rows: np.ndarray) -> Any:

@@ -180,14 +180,10 @@ def _written_row(profiles: list[Profile], row: int) -> list[Any]:
 
 def hide_small(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Facts about clusters; of one with few rows, only how many they are."""
-    return [fact if fact["rows"] >= MIN_ROWS else _hidden(fact) for fact in facts]
-
-
-def _hidden(fact: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **fact,
-        "apart": [None for _ in fact["apart"]],
-        "means": [None if pair is None else [None, None] for pair in fact["means"]],
-        "counts": [[0 for _ in counts] for counts in fact["counts"]],
-        "typical": [],
-    }
+    for fact in facts:
+        if fact["rows"] < MIN_ROWS:
+            fact["apart"] = [None for _ in fact["apart"]]
+            fact["means"] = [None if pair is None else [None, None] for pair in fact["means"]]
+            fact["counts"] = [[0 for _ in counts] for counts in fact["counts"]]
+            fact["typical"] = []
+    return facts

@@ -65,8 +65,7 @@ def plot_partition(
     rows = np.arange(0, numbers.shape[0], max(1, -(-numbers.shape[0] // _MAX_POINTS)))
     x, y = (column_values(numbers, feature, rows) for feature in (across, up))
     position = tree.predict(numbers)[rows]
-    if ax is None:
-        ax = new_axes(6.5, 5)
+    ax = ax or new_axes(6.5, 5)
     views = []
     for seed, (values, feature) in enumerate(((x, across), (y, up))):
         cuts = tree.threshold[~tree.is_leaf & (tree.feature == feature)].tolist()
@@ -164,24 +163,16 @@ def _draw_points(
     for cluster in np.unique(position).tolist():
         color = cluster_color(cluster)
         here = (position == cluster) & ~is_beyond
-        ax.scatter(
-            x.drawn[here],
-            y.drawn[here],
-            s=size,
-            color=color,
-            label=f"cluster {label_text(names[cluster])}",
-            linewidths=0.3,
-            edgecolors="white",
-            zorder=2,
-        )
+        label = f"cluster {label_text(names[cluster])}"
+        style: dict[str, Any] = {"color": color, "linewidths": 0.3, "edgecolors": "white"}
+        ax.scatter(x.drawn[here], y.drawn[here], s=size, label=label, zorder=2, **style)
         there = (position == cluster) & is_beyond
         if there.any():
-            style: dict[str, Any] = {"facecolors": "none", "edgecolors": color, "linewidths": 1.3}
+            style = {"facecolors": "none", "edgecolors": color, "linewidths": 1.3}
             points = (x.drawn[there], y.drawn[there])
             ax.scatter(*points, s=1.6 * size, zorder=4, clip_on=False, **style)
-    ax.legend(
-        frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=1.5
-    )
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    ax.legend(frameon=False, fontsize=9, markerscale=1.5, **place)
     return int(is_beyond.sum())
 
 
@@ -189,29 +180,27 @@ def _draw_thresholds(
     ax: Axes, tree: ThresholdTree, across: int, up: int, x: _PlottedFeature, y: _PlottedFeature
 ) -> bool:
     """Draw the thresholds; returns whether the tree uses no other features."""
-    (left, right), (bottom, top) = x.limits, y.limits
     inner = ~tree.is_leaf
     is_whole = bool(np.isin(tree.feature[inner], (across, up)).all())
-    box = {0: (left, right, bottom, top)}
+    views, axis_of = (x, y), {up: 1, across: 0}
+    box = {0: [x.limits, y.limits]}
     for node in range(tree.node_count):  # parents come before their children
-        x0, x1, y0, y1 = box[node]
+        sides = box[node]
         if tree.is_leaf[node]:
             if is_whole:
+                (x0, x1), (y0, y1) = sides
                 color = cluster_color(int(tree.cluster[node]))
                 ax.fill([x0, x1, x1, x0], [y0, y0, y1, y1], color=color, alpha=0.12, lw=0, zorder=0)
             continue
-        below, above = (x0, x1, y0, y1), (x0, x1, y0, y1)
-        at = float(tree.threshold[node])
-        if tree.feature[node] == across:
-            at = min(max(x.threshold(at), x0), x1)
-            ax.plot([at, at], [y0, y1], color="#222222", linewidth=1.2, zorder=3)
-            below, above = (x0, at, y0, y1), (at, x1, y0, y1)
-        elif tree.feature[node] == up:
-            at = min(max(y.threshold(at), y0), y1)
-            ax.plot([x0, x1], [at, at], color="#222222", linewidth=1.2, zorder=3)
-            below, above = (x0, x1, y0, at), (x0, x1, at, y1)
+        below, above, line = list(sides), list(sides), list(sides)
+        axis = axis_of.get(int(tree.feature[node]))
+        if axis is not None:
+            low, high = sides[axis]
+            at = min(max(views[axis].threshold(float(tree.threshold[node])), low), high)
+            below[axis], above[axis], line[axis] = (low, at), (at, high), (at, at)
+            ax.plot(*line, color="#222222", linewidth=1.2, zorder=3)
         box[int(tree.children_left[node])] = below
         box[int(tree.children_right[node])] = above
-    ax.set_xlim(left, right)
-    ax.set_ylim(bottom, top)
+    ax.set_xlim(*x.limits)
+    ax.set_ylim(*y.limits)
     return is_whole

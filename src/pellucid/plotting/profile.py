@@ -80,48 +80,40 @@ def plot_profile(
         raise ValueError(f"there is no cluster {cluster!r}; the clusters are {clusters}")
     differences = standardized_differences(numbers, labels, clusters)
     if cluster is not None:
-        return _draw_bars(ax, differences, clusters.index(cluster), cluster, names, n_features)
-    return _draw_table(ax, differences, clusters, names, n_features)
+        differences = differences[[clusters.index(cluster)]]
+    largest = np.nan_to_num(np.abs(differences)).max(axis=0)
+    order = np.argsort(-largest, kind="stable")[:n_features]
+    shown = [str(names[j]) for j in order]
+    if cluster is None:
+        ax = _draw_table(ax, differences[:, order].T, clusters, shown)
+    else:
+        color = cluster_color(clusters.index(cluster))
+        ax = _draw_bars(ax, differences[0, order], f"cluster {cluster}", color, shown)
+    if len(order) < len(names):
+        words = f"the {len(order)} of {len(names)} columns that differ most"
+        ax.set_title(words, loc="right", fontsize=9, color="#6B7278")
+    return ax
 
 
 def _draw_bars(
-    ax: Axes | None,
-    differences: np.ndarray,
-    position: int,
-    cluster: Any,
-    names: ColumnNames,
-    n_features: int,
+    ax: Axes | None, values: np.ndarray, title: str, color: str, names: list[str]
 ) -> Axes:
-    values = differences[position]
-    order = np.argsort(-np.abs(values), kind="stable")[:n_features]
-    if ax is None:
-        ax = new_axes(7, 0.9 + 0.32 * len(order))
-    places = np.arange(len(order))
-    ax.barh(places, values[order], color=cluster_color(position), height=0.7)
+    ax = ax or new_axes(7, 0.9 + 0.32 * len(names))
+    places = np.arange(len(names))
+    ax.barh(places, values, color=color, height=0.7)
     ax.axvline(0, color="#222222", linewidth=0.8)
-    ax.set_yticks(places, [str(names[j]) for j in order])
+    ax.set_yticks(places, names)
     ax.invert_yaxis()
     ax.set_xlabel("difference from the mean of all other rows, in standard deviations")
-    ax.set_title(f"cluster {cluster}", loc="left", fontsize=11, fontweight="bold")
-    _write_number_of_columns(ax, len(order), len(values))
+    ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(left=False)
     return ax
 
 
-def _draw_table(
-    ax: Axes | None,
-    differences: np.ndarray,
-    clusters: list[Any],
-    names: ColumnNames,
-    n_features: int,
-) -> Axes:
-    largest = np.nan_to_num(np.abs(differences)).max(axis=0)
-    order = np.argsort(-largest, kind="stable")[:n_features]
-    if ax is None:
-        longest = max(len(str(names[j])) for j in order)
-        ax = new_axes(1.6 + 0.09 * longest + 0.75 * len(clusters), 1.3 + 0.34 * len(order))
-    shown = differences[:, order].T
+def _draw_table(ax: Axes | None, shown: np.ndarray, clusters: list[Any], names: list[str]) -> Axes:
+    longest = max(map(len, names))
+    ax = ax or new_axes(1.6 + 0.09 * longest + 0.75 * len(clusters), 1.3 + 0.34 * len(names))
     image = ax.imshow(shown, cmap=differences_map(), vmin=-_LARGEST, vmax=_LARGEST, aspect="auto")
     for (i, j), value in np.ndenumerate(shown):
         if not np.isnan(value):
@@ -131,8 +123,7 @@ def _draw_table(
     ax.set_xticks(range(len(clusters)), [f"cluster {name}" for name in clusters])
     if len(clusters) > 6:
         ax.tick_params(axis="x", rotation=45)
-    ax.set_yticks(range(len(order)), [str(names[j]) for j in order])
-    _write_number_of_columns(ax, len(order), differences.shape[1])
+    ax.set_yticks(range(len(names)), names)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, extend="both")
@@ -140,9 +131,3 @@ def _draw_table(
     bar.ax.tick_params(labelsize=8)
     bar.outline.set_visible(False)
     return ax
-
-
-def _write_number_of_columns(ax: Axes, n_shown: int, n_columns: int) -> None:
-    if n_shown < n_columns:
-        words = f"the {n_shown} of {n_columns} columns that differ most"
-        ax.set_title(words, loc="right", fontsize=9, color="#6B7278")

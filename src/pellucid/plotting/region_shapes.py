@@ -61,15 +61,9 @@ def shade_answers(
             image[rows, :3] = to_rgba(cluster_color(int(position)))[:3]
         is_strong = inside if strong is None else region == strong
         image[inside, 3] = np.where(is_strong[inside], _STRONG, _FAINT)
-    bottom, top = window[1] if len(window) == 2 else (0.0, 1.0)
-    ax.imshow(
-        image.reshape(-1, _GRID, 4),
-        extent=(*window[0], bottom, top),
-        origin="lower",
-        aspect="auto",
-        interpolation="nearest",
-        zorder=0,
-    )
+    extent = (*window[0], *(window[1] if len(window) == 2 else (0.0, 1.0)))
+    style: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
+    ax.imshow(image.reshape(-1, _GRID, 4), extent=extent, zorder=0, **style)
 
 
 def draw_regions(
@@ -80,25 +74,15 @@ def draw_regions(
     The edge of a region that is not defined by numbers is found on a grid.
     """
     for number, outline in enumerate(regions.outlines(window)):
-        is_deleted = number in set(np.asarray(deleted, dtype=int).tolist())
         is_faint = strong is not None and number != strong
-        ax.plot(
-            outline[:, 0],
-            outline[:, 1],
-            color=DELETED if is_deleted else INK,
-            linestyle="--" if is_deleted else "-",
-            linewidth=0.8 if is_faint else 1.5,
-            alpha=0.6 if is_faint else 1.0,
-            zorder=5,
-            gid=f"region-{number}",
-        )
+        style: dict[str, Any] = {"color": INK, "linewidth": 1.5, "zorder": 5}
+        if number in set(np.asarray(deleted, dtype=int).tolist()):
+            style |= {"color": DELETED, "linestyle": "--"}
+        if is_faint:
+            style |= {"linewidth": 0.8, "alpha": 0.6}
+        ax.plot(*outline.T, gid=f"region-{number}", **style)
     if not regions.fields and len(window) == 2 and len(regions):
-        _draw_edge(ax, regions, window)
-
-
-def _draw_edge(ax: Any, regions: Regions, window: Window) -> None:
-    axes, P = _grid(window, _GRID)
-    inside = regions.contains(P)
-    if inside.any() and not inside.all():
-        grid = np.asarray(inside, dtype=float).reshape(_GRID, _GRID)
-        ax.contour(*axes, grid, levels=[0.5], colors=INK, linewidths=0.8, zorder=5)
+        axes, P = _grid(window, _GRID)
+        inside = np.asarray(regions.contains(P), dtype=float).reshape(_GRID, _GRID)
+        if inside.min() < inside.max():
+            ax.contour(*axes, inside, levels=[0.5], colors=INK, linewidths=0.8, zorder=5)

@@ -21,7 +21,7 @@ from pellucid.plotting.region_shapes import (
     shade_answers,
     window_of,
 )
-from pellucid.plotting.style import cluster_color, new_axes
+from pellucid.plotting.style import cluster_color, new_axes, write_dates
 from pellucid.regions.classifiers import with_middle_threshold
 from pellucid.regions.shapes import Window
 from pellucid.regions.words import column_texts, format_of
@@ -73,7 +73,7 @@ def plot_level(
     >>> ax = plot_level(model, X, y, level=0)
     """
     scene = _Scene(model, X, y, level, feature_names)
-    ax = _new_axes(scene.dim) if ax is None else ax
+    ax = ax or scene.new_axes()
     scene.draw(ax)
     scene.draw_legend(ax)
     ax.set_title(f"level {scene.number + 1} of {len(model.levels_)}: {scene.counts}", fontsize=10)
@@ -148,14 +148,12 @@ def plot_score_map(
     regions = scene.level.regions
     if regions.kind != "nonparametric":
         raise ValueError(f"level {level} has regions without scores; fit with nonparametric ones")
-    ax = _new_axes(scene.dim) if ax is None else ax
+    ax = ax or scene.new_axes()
     draw_scores(ax, regions, window_of(scene.P))
-    height = _heights(len(scene.y)) if scene.dim == 1 else scene.P[:, 1]
-    for rows, marker in ((~scene.misses, "+"), (scene.misses, "o")):
-        style: dict[str, Any] = {"s": 14, "linewidths": 0.8, "zorder": 3, "marker": marker}
-        style |= {"facecolor": "none", "edgecolor": INK} if marker == "o" else {"color": INK}
-        ax.scatter(scene.P[rows, 0], height[rows], **style)
-    scene._dress(ax, window_of(scene.P))
+    style: dict[str, Any] = {"s": 14, "linewidths": 0.8, "zorder": 3}
+    scene.mark(ax, scene.P, ~scene.misses, marker="+", color=INK, **style)
+    scene.mark(ax, scene.P, scene.misses, marker="o", facecolor="none", edgecolor=INK, **style)
+    scene.dress(ax, window_of(scene.P))
     ax.set_title(f"level {level + 1}: share of correct neighbors", fontsize=10)
     return ax
 
@@ -216,8 +214,8 @@ def plot_calibration(
         pair, (story[0].before, story[0].after), (story[0].deleted, ())
     ):
         scene.draw(ax, regions=regions, deleted=deleted, all_colored=True)
-    pair[0].set_title(f"before calibration: {count(len(story[0].before), 'region')}", fontsize=10)
     changed = f", {n_deleted} deleted" if n_deleted else ""
+    pair[0].set_title(f"before calibration: {count(len(story[0].before), 'region')}", fontsize=10)
     pair[1].set_title(f"after: {count(len(story[0].after), 'region')}{changed}", fontsize=10)
     scene.draw_legend(pair[1], has_grey=False, has_deleted=n_deleted > 0)
     return pair
@@ -267,24 +265,19 @@ def plot_row(
     is_answered = level >= 0
     shown = level if is_answered else len(model.levels_) - 1
     scene = _Scene(model, X, y, shown, feature_names)
-    ax = _new_axes(scene.dim) if ax is None else ax
+    ax = ax or scene.new_axes()
     place = _columns_of(query, scene.features)[0]
     scene.draw(ax, strong=region if is_answered else -1, include=place)
     height = 0.5 if scene.dim == 1 else place[-1]
     style: dict[str, Any] = {"marker": "*", "s": 320, "linewidths": 1.5, "zorder": 6}
     ax.scatter([place[0]], [height], facecolor="white", edgecolor=INK, **style)
     scene.draw_legend(ax, has_query=True)
-    ax.set_title(_sentence(scene, query, region if is_answered else None), fontsize=10)
+    lines = ["no region holds this row; below, the last level and its regions"]
+    if is_answered:
+        where = scene.level.regions.texts(scene.described)[region]
+        lines = [f"{model.predict(query)[0]}, by level {level + 1}", *textwrap.wrap(where, 64)]
+    ax.set_title("\n".join(lines), fontsize=10)
     return ax
-
-
-def _sentence(scene: _Scene, query: Any, region: int | None) -> str:
-    """The answer and its reason, in two or three lines."""
-    if region is None:
-        return "no region holds this row; below, the last level and its regions"
-    where = scene.level.regions.texts(scene.described)[region]
-    first = f"{scene.model.predict(query)[0]}, by level {scene.number + 1}"
-    return "\n".join([first, *textwrap.wrap(where, 64)])
 
 
 class _Scene:
@@ -327,21 +320,20 @@ class _Scene:
         self.is_other = np.array([value not in classes for value in self.y.tolist()], dtype=bool)
         self.misses = (answer != self.y) & ~self.is_other
         self.is_wrong = self.is_answered & self.misses
-        self.counts = self._count()
+        counted, others = self.is_answered[~self.is_other], self.is_answered[self.is_other]
+        n_wrong = self.is_wrong.sum()
+        self.counts = f"{counted.sum():,} of {len(counted):,} rows answered, {n_wrong:,} wrongly"
+        if len(others):
+            noise = f"{len(others):,} rows of no class, {others.sum():,} inside"
+            self.counts += f"\nnot counted: {noise}"
         if len(rows) > _MOST_POINTS:
             drawn = np.sort(np.random.RandomState(0).choice(len(rows), _MOST_POINTS, replace=False))
             for name in ("P", "y", "is_answered", "is_other", "misses", "is_wrong"):
                 setattr(self, name, getattr(self, name)[drawn])
 
-    def _count(self) -> str:
-        """How many rows reach the level, and what becomes of them."""
-        counted, others = self.is_answered[~self.is_other], self.is_answered[self.is_other]
-        text = (
-            f"{counted.sum():,} of {len(counted):,} rows answered, {self.is_wrong.sum():,} wrongly"
-        )
-        if not len(others):
-            return text
-        return f"{text}\nnot counted: {len(others):,} rows of no class, {others.sum():,} inside"
+    def new_axes(self) -> Axes:
+        """Axes of a new figure."""
+        return new_axes(5.6, 4.6) if self.dim == 2 else new_axes(6.4, 2.6)
 
     def draw(
         self,
@@ -363,42 +355,34 @@ class _Scene:
         classifier = with_middle_threshold(self.level.classifier, self.indicators)
         shade_answers(ax, classifier, regions, window, strong)
         draw_regions(ax, regions, window, deleted, strong)
-        P = self._spread()
-        height = _heights(len(self.y)) if self.dim == 1 else P[:, 1]
+        P = self.P.copy()
+        for axis in self.indicators:  # on the axis of a category, rows are spread by chance
+            P[:, axis] += 0.6 * (_heights(len(P)) - 0.5)
         grey = ~self.is_answered & (not all_colored)
+        style: dict[str, Any] = {"linewidths": 0.3, "edgecolor": "white", "zorder": 3}
         for position, name in enumerate(self.model.classes_):
-            of_class, marker = self.y == name, _marker(position)
-            for rows, color, size in (
-                (of_class & grey, PASSED_ON, 9),
-                (of_class & ~grey, cluster_color(position), 15),
-            ):
-                style: dict[str, Any] = {"s": size, "linewidths": 0.3, "zorder": 3}
-                style |= {"color": color, "edgecolor": "white", "marker": marker}
-                ax.scatter(P[rows, 0], height[rows], **style)
+            of_class, style["marker"] = self.y == name, _marker(position)
+            self.mark(ax, P, of_class & grey, color=PASSED_ON, s=9, **style)
+            self.mark(ax, P, of_class & ~grey, color=cluster_color(position), s=15, **style)
         if self.is_other.any():
-            hollow: dict[str, Any] = {"s": 9, "linewidths": 0.6, "zorder": 2.5, "marker": "o"}
-            hollow |= {"facecolor": "none", "edgecolor": OTHER}
-            ax.scatter(P[self.is_other, 0], height[self.is_other], **hollow)
-        wrong = self.misses & ~grey
+            hollow: dict[str, Any] = {"facecolor": "none", "edgecolor": OTHER, "marker": "o"}
+            self.mark(ax, P, self.is_other, s=9, linewidths=0.6, zorder=2.5, **hollow)
         size, width, alpha = (14, 0.7, 0.45) if all_colored else (22, 0.9, 1.0)
         cross: dict[str, Any] = {"marker": "x", "color": INK, "alpha": alpha, "zorder": 4}
-        ax.scatter(P[wrong, 0], height[wrong], s=size, linewidths=width, **cross)
-        self._dress(ax, window)
+        self.mark(ax, P, self.misses & ~grey, s=size, linewidths=width, **cross)
+        self.dress(ax, window)
 
-    def _spread(self) -> np.ndarray:
-        """The rows, spread by chance on the axis of a category."""
-        P = self.P.copy()
-        for axis in self.indicators:
-            P[:, axis] += 0.6 * (_heights(len(P)) - 0.5)
-        return P
+    def mark(self, ax: Axes, P: np.ndarray, rows: np.ndarray, **style: Any) -> None:
+        """Draw some rows; those of a single column are spread by chance."""
+        height = _heights(len(P)) if self.dim == 1 else P[:, 1]
+        ax.scatter(P[rows, 0], height[rows], **style)
 
-    def _dress(self, ax: Axes, window: Window) -> None:
+    def dress(self, ax: Axes, window: Window) -> None:
+        """Limits and titles of the axes."""
         ax.set_xlim(*window[0])
-        ax.set_xlabel(self._axis_name(0), parse_math=False)
         self._write_values(ax.xaxis, 0)
         if self.dim == 2:
             ax.set_ylim(*window[1])
-            ax.set_ylabel(self._axis_name(1), parse_math=False)
             self._write_values(ax.yaxis, 1)
         else:
             ax.set_ylim(0, 1)
@@ -407,21 +391,16 @@ class _Scene:
         ax.spines[["top", "right"]].set_visible(False)
 
     def _write_values(self, axis: Any, position: int) -> None:
-        """Write the values of an axis: the words of a category, dates and units."""
-        written = format_of(self.names[position])
-        if position in self.indicators:
-            axis.set_ticks([0, 1], _words(self.indicators[position]))
+        """Write the title and the values of an axis: the words of a category, dates and units."""
+        written, indicator = format_of(self.names[position]), self.indicators.get(position)
+        title = self.names[position] if indicator is None else indicator.column
+        axis.set_label_text(title, parse_math=False)
+        if indicator is not None:
+            axis.set_ticks([0, 1], _words(indicator))
         elif written.is_date:
-            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-            axis.set_major_locator(locator := AutoDateLocator(maxticks=6))
-            axis.set_major_formatter(ConciseDateFormatter(locator))
+            write_dates(axis, maxticks=6)
         elif written.prefix or written.suffix:
             axis.set_major_formatter(lambda value, _: written.text(float(f"{value:.12g}")))
-
-    def _axis_name(self, axis: int) -> str:
-        indicator = self.indicators.get(axis)
-        return self.names[axis] if indicator is None else indicator.column
 
     def draw_legend(
         self,
@@ -438,10 +417,10 @@ class _Scene:
         def mark(label: str, **style: Any) -> Line2D:
             return Line2D([], [], linestyle="none", label=label, **style)
 
-        present = [i for i, name in enumerate(self.model.classes_) if np.any(self.y == name)]
         handles = [
-            mark(str(self.model.classes_[i]), marker=_marker(i), color=cluster_color(i))
-            for i in present
+            mark(str(name), marker=_marker(i), color=cluster_color(i))
+            for i, name in enumerate(self.model.classes_)
+            if np.any(self.y == name)
         ]
         if self.is_wrong.any() or not has_grey:
             handles.append(mark("answered wrongly", marker="x", color=INK))
@@ -456,17 +435,11 @@ class _Scene:
             style = {"markerfacecolor": "white", "color": INK, "markersize": 12}
             handles.append(mark("this row", marker="*", **style))
         below = ScaledTranslation(0, -_LEGEND_BELOW / 72, ax.figure.dpi_scale_trans)
-        ax.legend(
-            handles=handles,
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0),
-            bbox_transform=ax.transAxes + below,
-            ncols=min(len(handles), 3 if len(handles) <= 6 else 5),
-            frameon=False,
-            fontsize=8,
-            handletextpad=0.2,
-            columnspacing=1.2,
-        )
+        place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
+        place["bbox_transform"] = ax.transAxes + below
+        place |= {"frameon": False, "fontsize": 8, "handletextpad": 0.2, "columnspacing": 1.2}
+        n_columns = min(len(handles), 3 if len(handles) <= 6 else 5)
+        ax.legend(handles=handles, ncols=n_columns, **place)
 
 
 def _words(indicator: Indicator) -> list[str]:
@@ -495,7 +468,3 @@ def _heights(n: int) -> np.ndarray:
 
 def _marker(position: int) -> str:
     return _MARKERS[position % len(_MARKERS)]
-
-
-def _new_axes(dim: int) -> Axes:
-    return new_axes(5.6, 4.6) if dim == 2 else new_axes(6.4, 2.6)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._utils.estimators import documented
 from pellucid.explanation.rules import label_text
 from pellucid.plotting.style import cluster_color, new_axes
 
 WRONG, NOISE = "#7a1f1f", "#b0b0b0"
 
 
+@documented
 def plot_rules(model: Any, *, ax: Any = None) -> Any:
     """Draw a bar per rule: rows of its cluster, of other clusters, and of noise.
 
@@ -20,13 +22,7 @@ def plot_rules(model: Any, *, ax: Any = None) -> Any:
     ----------
     model : RuleSet
         Fitted rules.
-    ax : matplotlib Axes, optional
-        Default: those of a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes with the bars.
+    {ax}
 
     Examples
     --------
@@ -39,7 +35,7 @@ def plot_rules(model: Any, *, ax: Any = None) -> Any:
     """
     check_is_fitted(model)
     rules = list(model.rules_)
-    axes = new_axes(9, 1.2 + 0.45 * max(len(rules), 1)) if ax is None else ax
+    axes = ax or new_axes(9, 1.2 + 0.45 * max(len(rules), 1))
     position = np.arange(len(rules))
     right = np.array([rule.precision * rule.n_samples for rule in rules])
     wrong = np.array([rule.n_samples for rule in rules]) - right
@@ -62,22 +58,19 @@ def plot_rules(model: Any, *, ax: Any = None) -> Any:
     return axes
 
 
+@documented
 def plot_explanations(comparison: Any, *, ax: Any = None) -> Any:
     """Draw the coverage and the precision of explanations, and both on held-out rows.
+
+    Each explanation has a dot, and a ring where it is on held-out rows.
 
     Parameters
     ----------
     comparison : ExplanationComparison
         What :func:`pellucid.compare_explanations` returns.
-    ax : matplotlib Axes, optional
-        Default: those of a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes: a dot per explanation, and a ring where it is on held-out rows.
+    {ax}
     """
-    axes = new_axes(7, 4.5) if ax is None else ax
+    axes = ax or new_axes(7, 4.5)
     for position, each in enumerate(comparison):
         color = cluster_color(position)
         x = 100 * np.array([each.coverage, each.held_out_coverage])

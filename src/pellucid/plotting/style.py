@@ -22,16 +22,7 @@ LINE_HEIGHT = 1.22
 _PIXELS = 1.06
 
 # Okabe and Ito (2008). Their black is a grey here: black reads as text or as an outline.
-_BASE = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#F0E442",
-    "#999999",
-)
+_BASE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 
 # How far the second and third round of the base colours go towards black (-) or white (+).
 _SHADES = (0.0, -0.45, 0.55)
@@ -113,6 +104,15 @@ def new_axes(width: float, height: float) -> Axes:
     from matplotlib import pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def write_dates(axis: Any, **n_ticks: int) -> None:
+    """Write the values of an axis as dates."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(**n_ticks)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))
 
 
 def wrap(text: str, width: float, *, tail: str = "", bold: bool = False) -> list[str]:

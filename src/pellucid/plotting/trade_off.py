@@ -27,10 +27,7 @@ _FAR = 4.0
 _DISTANCES = (6.0, 18.0, 32.0, 48.0, 68.0, 92.0, 120.0)
 """Distances of a name from its point, in points."""
 
-_DIRECTIONS = tuple(
-    np.array(direction)
-    for direction in ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1))
-)
+_DIRECTIONS = np.array([(1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1)])
 """Directions from a point to its name, the best first."""
 
 _MEASURES = {
@@ -140,31 +137,21 @@ def plot_comparison(
     ax.plot(
         [x[i] for i in edge], [y[i] for i in edge], "-", color="#A3A9B0", linewidth=1.2, zorder=1
     )
-    for position in range(len(x)):
-        best = is_best[position]
-        ax.plot(
-            x[position],
-            y[position],
-            "^" if far[position] else "o",
-            markersize=8 if best else 6,
-            color=cluster_color(0) if best else "#777777",
-            clip_on=False,
-            zorder=3 if best else 2,
-        )
+    best: dict[str, Any] = {"markersize": 8, "color": cluster_color(0), "zorder": 3}
+    other: dict[str, Any] = {"markersize": 6, "color": "#777777", "zorder": 2}
+    for *place, is_undominated, is_far in zip(x, y, is_best, far):
+        style = best if is_undominated else other
+        ax.plot(*place, "^" if is_far else "o", clip_on=False, **style)
     _write_names(ax, x, y, names, curve=edge)
     if not all(is_best):
-        # Outside the axes, where no point can be.
-        handles = [_dot(8, cluster_color(0)), _dot(6, "#777777")]
+        from matplotlib.lines import Line2D
+
+        handles = [Line2D([], [], marker="o", linestyle="none", **style) for style in (best, other)]
         words = ["best trade-offs", "others"]
-        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
-        ax.legend(handles, words, frameon=False, fontsize=9, handletextpad=0.2, **place)
+        # Outside the axes, where no point can be.
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
+        ax.legend(handles, words, frameon=False, fontsize=9, handletextpad=0.2, **above)
     return ax
-
-
-def _dot(size: float, color: str) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], marker="o", linestyle="none", markersize=size, color=color)
 
 
 def _length(model: Any, measure: str) -> float:
@@ -188,8 +175,7 @@ def _frontier(x: list[float], y: list[float]) -> list[int]:
 def _prepared(ax: Axes | None, measure: str, reference: str, where: str = "") -> Axes:
     if measure not in _MEASURES:
         raise ValueError(f"measure is {measure!r}; use one of {', '.join(map(repr, _MEASURES))}")
-    if ax is None:
-        ax = new_axes(7, 4.5)
+    ax = ax or new_axes(7, 4.5)
     ax.set_xlabel(_MEASURES[measure])
     ax.set_ylabel(f"cost of the clusters{where} ({reference} = 1)")
     ax.spines[["top", "right"]].set_visible(False)
@@ -234,11 +220,10 @@ def _write_names(
             box = _free_place(points, i, size, distance, taken, lines, inside)
             if box is not None:
                 break
-        else:
-            if not all_of_them:
-                continue
-            corner = points[i] + [7.0, -size[1] / 2]
-            box = Bbox([corner, corner + size])
+        if box is None and not all_of_them:
+            continue
+        corner = points[i] + [7.0, -size[1] / 2]
+        box = box or Bbox([corner, corner + size])
         taken.append(box)
         is_far = distance > _DISTANCES[0]
         if is_far:

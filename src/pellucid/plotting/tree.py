@@ -312,9 +312,12 @@ def _size_in_points(ax: Axes) -> tuple[float, float]:
 
 def _draw(ax: Axes, picture: Picture, layout: Layout, font: float) -> None:
     tree = picture.tree
-    for node, (left, right) in picture.answers.items():
-        _draw_edge(ax, picture, layout, font, node, int(tree.children_left[node]), left)
-        _draw_edge(ax, picture, layout, font, node, int(tree.children_right[node]), right)
+    # A tree that was built by hand may know nothing of rows.
+    share = tree.weighted_n_node_samples / (tree.weighted_n_node_samples[0] or 1.0)
+    for node, answers in picture.answers.items():
+        children = int(tree.children_left[node]), int(tree.children_right[node])
+        for child, answer in zip(children, answers):
+            _draw_edge(ax, layout, font, node, child, answer, share[child])
     for node, lines in layout.questions.items():
         width = max(map(width_of, lines)) + 2 * _PAD
         histogram = picture.histograms.get(node)
@@ -342,21 +345,13 @@ def _draw_histogram(
     """Stacked bars above `bottom`, with a line at the threshold; heights grow upwards."""
     left = middle - width / 2
     edges = left + width * histogram.positions
-    # Bins of integers on a logarithmic axis differ in width.
-    total = np.sum(list(histogram.counts.values()), axis=0) / np.diff(edges)
+    widths = np.diff(edges)  # bins of integers on a logarithmic axis differ in width
+    total = np.sum(list(histogram.counts.values()), axis=0) / widths
     scale = (_HISTOGRAM - 0.3) / total.max()
-    base = np.zeros(len(edges) - 1)
+    base = np.zeros(len(widths))
     for cluster, counts in histogram.counts.items():
-        height = scale * counts / np.diff(edges)
-        ax.bar(
-            edges[:-1],
-            -height,
-            np.diff(edges),
-            bottom - base,
-            align="edge",
-            color=cluster_color(cluster),
-            zorder=3,
-        )
+        height, color = scale * counts / widths, cluster_color(cluster)
+        ax.bar(edges[:-1], -height, widths, bottom - base, align="edge", color=color, zorder=3)
         base += height
     at = left + width * histogram.threshold
     style: dict[str, Any] = {"color": _INK, "linewidth": font / 10, "zorder": 4}
@@ -374,37 +369,20 @@ def _draw_box(ax: Axes, layout: Layout, node: int, width: float, **style: Any) -
 
 
 def _draw_edge(
-    ax: Axes,
-    picture: Picture,
-    layout: Layout,
-    font: float,
-    node: int,
-    child: int,
-    answer: str,
+    ax: Axes, layout: Layout, font: float, node: int, child: int, answer: str, share: float
 ) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    weight = picture.tree.weighted_n_node_samples
-    share = weight[child] / weight[0] if weight[0] > 0 else 0.0
     x, x_child, turn = layout.x[node], layout.x[child], layout.turn[node]
     start, end = layout.top[node] + layout.box_height[node], layout.top[child]
     reach = x_child - x
     bend = min(0.8, abs(reach) / 2, end - turn)
     side = bend * np.sign(reach)
-    path = Path(
-        [
-            (x, start),
-            (x, turn - bend),
-            (x, turn),
-            (x + side, turn),
-            (x_child - side, turn),
-            (x_child, turn),
-            (x_child, turn + bend),
-            (x_child, end),
-        ],
-        [Path.MOVETO, *[Path.LINETO, Path.CURVE3, Path.CURVE3] * 2, Path.LINETO],
-    )
+    across = [x, x, x, x + side, x_child - side, x_child, x_child, x_child]
+    down = [start, turn - bend, turn, turn, turn, turn, turn + bend, end]
+    codes = [Path.MOVETO, *[Path.LINETO, Path.CURVE3, Path.CURVE3] * 2, Path.LINETO]
+    path = Path(np.column_stack([across, down]), codes)
     width = font * (0.12 + 0.75 * share)
     ax.add_patch(PathPatch(path, fill=False, edgecolor=_LINE, linewidth=width, zorder=1))
     at = x + np.sign(reach) * min(abs(reach) / 2, 3.0)

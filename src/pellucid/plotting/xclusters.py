@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid._utils.estimators import documented
-from pellucid.plotting.style import LINE_HEIGHT, cluster_color, new_axes, wrap
+from pellucid.plotting.style import LINE_HEIGHT, cluster_color, new_axes, wrap, write_dates
 from pellucid.xclusters.series import read_fitted_series
 
 if TYPE_CHECKING:
@@ -60,20 +60,11 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
 
     check_is_fitted(model, "evaluations_")
     tried = {name: np.asarray(model.evaluations_[name]) for name in ("k", "alpha", "objective")}
-    if ax is None:
-        ax = new_axes(8.2, 5.0)
+    ax = ax or new_axes(8.2, 5.0)
     has_pruned = _draw_blocks(ax, model)
-    points = ax.scatter(
-        tried["alpha"],
-        tried["k"],
-        c=tried["objective"],
-        cmap="viridis_r",
-        s=46,
-        edgecolors="white",
-        linewidths=0.7,
-        zorder=3,
-        clip_on=False,
-    )
+    style: dict[str, Any] = {"s": 46, "edgecolors": "white", "linewidths": 0.7, "clip_on": False}
+    color: dict[str, Any] = {"c": tried["objective"], "cmap": "viridis_r"}
+    points = ax.scatter(tried["alpha"], tried["k"], zorder=3, **color, **style)
     bar = ax.figure.colorbar(points, ax=ax, pad=0.02, aspect=30)
     bar.set_label("objective D + λ·N (less is better)")
     bar.outline.set_visible(False)
@@ -96,19 +87,10 @@ def _draw_blocks(ax: Axes, model: Any) -> bool:
     depth = excess / max(excess.max(initial=0.0), np.finfo(float).tiny)
     for k1, alpha1, k2, alpha2, _, fate, dark in zip(*columns, depth):
         is_pruned = str(fate) == "pruned"
-        shade = _grey(dark) if is_pruned else "white"
-        ax.add_patch(
-            Rectangle(
-                (alpha1, k1),
-                alpha2 - alpha1,
-                k2 - k1,
-                facecolor=shade,
-                edgecolor=_LINE,
-                linewidth=0.7,
-                zorder=1 if is_pruned else 1.5,
-                gid="pruned" if is_pruned else "finished",
-            )
-        )
+        style: dict[str, Any] = {"facecolor": _grey(dark) if is_pruned else "white"}
+        style |= {"edgecolor": _LINE, "linewidth": 0.7, "zorder": 1 if is_pruned else 1.5}
+        corner, size = (alpha1, k1), (alpha2 - alpha1, k2 - k1)
+        ax.add_patch(Rectangle(corner, *size, gid=str(fate), **style))
     return "pruned" in columns[-1]
 
 
@@ -118,19 +100,10 @@ def _grey(depth: float) -> str:
 
 
 def _draw_numbers(ax: Axes, tried: dict[str, np.ndarray]) -> None:
-    for number, (k, alpha) in enumerate(zip(tried["k"], tried["alpha"]), start=1):
-        ax.annotate(
-            str(number),
-            (alpha, k),
-            xytext=(0, 5.5),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=7,
-            color=_INK,
-            zorder=4,
-            gid=f"evaluation-{number}",
-        )
+    above: dict[str, Any] = {"xytext": (0, 5.5), "textcoords": "offset points", "ha": "center"}
+    style: dict[str, Any] = {"va": "bottom", "fontsize": 7, "color": _INK, "zorder": 4}
+    for number, place in enumerate(zip(tried["alpha"], tried["k"]), start=1):
+        ax.annotate(str(number), place, gid=f"evaluation-{number}", **above, **style)
 
 
 def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> None:
@@ -151,17 +124,8 @@ def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> No
         f"objective {model.objective_:.3f}"
     )
     star: dict[str, Any] = {"marker": "*", "color": _BEST, "markeredgecolor": "white"}
-    best = (model.best_alpha_, model.best_k_)
-    keys: list[Any] = ax.plot(
-        *best,
-        markersize=19,
-        linestyle="none",
-        zorder=5,
-        clip_on=False,
-        gid="best",
-        label=what,
-        **star,
-    )
+    star |= {"markersize": 19, "linestyle": "none", "zorder": 5, "clip_on": False, "gid": "best"}
+    keys: list[Any] = ax.plot(model.best_alpha_, model.best_k_, label=what, **star)
     if has_pruned:
         label = "pruned (darker: higher lower bound)"
         keys.append(Patch(facecolor=_grey(0.4), edgecolor=_LINE, label=label))
@@ -218,16 +182,12 @@ def plot_trends(
     lines, moments = _read_lines(model, series, times)
     rules = model.explain()
     import matplotlib.pyplot as plt
+    from matplotlib.patheffects import Normal, Stroke
 
     n_clusters = len(model.medoid_indices_)
-    figure, axes = plt.subplots(
-        n_clusters,
-        1,
-        figsize=(_WIDTH, _ROW * n_clusters + 0.5),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-    )
+    size = (_WIDTH, _ROW * n_clusters + 0.5)
+    shared: dict[str, Any] = {"sharex": True, "sharey": True, "squeeze": False}
+    figure, axes = plt.subplots(n_clusters, 1, figsize=size, **shared)
     limits, n_beyond = _limits(lines, model.medoid_indices_)
     height, note = figure.get_figheight(), _note(model, rules, n_beyond)
     below = max(0.45, 0.1 + (note.count("\n") + 1) * _FONT * LINE_HEIGHT / 72)
@@ -242,7 +202,9 @@ def plot_trends(
         for i in drawn:
             ax.plot(moments[i], lines[i], **style)
         medoid = int(model.medoid_indices_[cluster])
-        _draw_medoid(ax, moments[medoid], lines[medoid])
+        outline = [Stroke(linewidth=4.4, foreground="white"), Normal()]
+        bold: dict[str, Any] = {"color": _INK, "linewidth": 2.6, "zorder": 4, "gid": "medoid"}
+        ax.plot(moments[medoid], lines[medoid], path_effects=outline, **bold)
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
     axes.flat[0].set_ylim(*limits)
     place: dict[str, Any] = {"x": _SHARE_OF_LINES + _GAP, "y": 0.06 / height, "va": "bottom"}
@@ -273,20 +235,6 @@ def _read_lines(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], 
         if len(moment) != len(one):
             raise ValueError(f"{len(moment)} times, but series {row} has {len(one)} values")
     return lines, times
-
-
-def _draw_medoid(ax: Axes, moment: np.ndarray, values: np.ndarray) -> None:
-    from matplotlib.patheffects import Normal, Stroke
-
-    ax.plot(
-        moment,
-        values,
-        color=_INK,
-        linewidth=2.6,
-        zorder=4,
-        gid="medoid",
-        path_effects=[Stroke(linewidth=4.4, foreground="white"), Normal()],
-    )
 
 
 def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int) -> None:
@@ -374,11 +322,7 @@ def _finish_trends(ax: Axes, moments: list[np.ndarray], label: str) -> None:
         one.tick_params(labelsize=8, color=_GREY)
         one.margins(x=0)
     if np.asarray(moments[0]).dtype.kind == "M":
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-        locator = AutoDateLocator(minticks=3, maxticks=7)
-        ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        write_dates(ax.xaxis, minticks=3, maxticks=7)
     elif all(np.asarray(moment).dtype.kind in "iu" for moment in moments):
         # Years, and numbers of steps: no fractions and no separators.
         from matplotlib.ticker import FormatStrFormatter, MaxNLocator

@@ -20,36 +20,13 @@ Bounds = dict[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class AnswerRegion:
-    """The part of a region in which one class is predicted.
+    """The part of a region in which one class, the `answer`, is predicted.
 
-    Attributes
-    ----------
-    level, region : int
-        Indices of the level and of the region within it.
-    answer : object
-        The predicted class.
-    features : tuple of int
-        Column indices of the projection.
-    where : str
-        Description of the region.
-    condition : str
-        Condition under which the classifier predicts the class; empty if it predicts no other
-        class in the region.
-    bounds : dict of str to tuple of float
-        For boxes, the ends in each column; empty for other shapes.
-    support : float
-        Weight (without weights, number) of the training rows in this part.
-    share : float
-        The support as a fraction of the weight of all training rows.
-    purity : float
-        Fraction of the training rows in this part that belong to the class.
-    has_weights : bool
-        Whether the support is a sum of fractional weights instead of a number of rows.
-    n_inequalities : int
-        Number of inequalities in the text.
-    n_noise : int
-        Number of rows with the label -1 (noise) in this part, which `explain_clusters` has left
-        out: the support and the purity do not count them.
+    `where` describes the region, and `condition` says where in it the class is predicted; it is
+    empty if no other class is. `bounds` are the ends of a box, and empty for other shapes. The
+    `support` is the weight of the training rows in this part, `share` its fraction of all rows, and
+    `purity` the fraction of it that belongs to the class. With `has_weights`, weights are
+    fractional. `n_noise` rows with the label -1 are here, which none of these numbers counts.
     """
 
     level: int
@@ -119,16 +96,7 @@ def answer_regions(
 ) -> list[list[AnswerRegion]]:
     """The regions of each level, each divided by predicted class.
 
-    Parameters
-    ----------
-    levels : sequence of ListLevel
-    names : sequence of str or Indicator
-        Descriptions of all columns.
-    classes : ndarray
-    total : float
-        Weight of all training rows.
-    unit : float
-        Weight, as given by the user, that counts as 1.
+    `total` is the weight of all training rows, and `unit` the weight of the user that counts as 1.
     """
     has_weights = unit != 1.0 or any((e.counts != np.rint(e.counts)).any() for e in levels)
     found = []

@@ -14,15 +14,9 @@ from pellucid.regions.words import format_of
 
 @dataclass(frozen=True)
 class Stump:
-    """A decision stump: one threshold on one column.
+    """A threshold on the column at a position of the projection.
 
-    Attributes
-    ----------
-    position : int
-        Position of the column in the projection.
-    threshold : float
-    at_most, above : int
-        Class index for values ≤ threshold and for values > threshold.
+    `at_most` is the class index for values ≤ threshold, and `above` that for larger values.
     """
 
     position: int
@@ -68,11 +62,7 @@ def with_middle_threshold(classifier: Any, positions: Collection[int]) -> Any:
 class LinearClassifier:
     """Predicts the class with the largest ``coef @ x + intercept``.
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_classes, dim)
-    intercept : ndarray of shape (n_classes,)
-        Minus infinity for classes without training rows.
+    The intercept is minus infinity for classes without training rows.
     """
 
     coef: np.ndarray

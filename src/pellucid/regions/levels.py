@@ -26,24 +26,14 @@ def project(
 
 @dataclass(frozen=True)
 class ListLevel:
-    """A projection, a classifier on it, and the regions in which the classifier is used.
-
-    Attributes
-    ----------
-    features : tuple of int
-        Column indices of the projection.
-    classifier : object
-        Its ``predict`` takes these columns and returns indices into `classes_`.
-    regions : Regions
-        Regions in which the classifier is used.
-    counts : ndarray of shape (n_regions, n_classes, n_classes)
-        Weight of the training rows by region, predicted class and true class.
-    """
+    """A projection on some columns, and the regions of it in which a classifier is used."""
 
     features: tuple[int, ...]
     classifier: Any
+    """Its ``predict`` takes the columns and returns indices into `classes_`."""
     regions: Regions
     counts: np.ndarray
+    """Weight of the training rows by region, predicted class and true class."""
 
     def ends(self, region: int, answer: int) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the part of a region in which a class is predicted.
@@ -74,34 +64,19 @@ class ListLevel:
 
 @dataclass(frozen=True)
 class Level(ListLevel):
-    """A level of a fitted model, with what it reached in training.
-
-    Attributes
-    ----------
-    features, classifier, regions, counts
-        See `ListLevel`.
-    max_error : float
-        Maximum error rate ε with which the regions were found.
-    error : float
-        Error rate inside the regions on the training rows that are not held out.
-    held_out_error : float
-        Error rate inside the regions on the held-out rows; NaN if there are none.
-    coverage : float
-        Fraction of the weight of all rows that the level covers.
-    n_samples : int
-        Number of rows that the level covers.
-    reached : ndarray of int
-        Indices of the rows that no earlier level covers.
-    covered : ndarray of int
-        Indices of the rows that the level covers.
-    """
+    """A level of a fitted model, with what it reached in training."""
 
     max_error: float
+    """Maximum error rate ε with which the regions were found."""
     error: float
+    """Error rate inside the regions on the training rows that are not held out."""
     held_out_error: float
+    """The same on the held-out rows; NaN if there are none."""
     coverage: float
+    """Fraction of the weight of all rows that the level covers."""
     n_samples: int
     reached: np.ndarray
+    """Indices of the rows that no earlier level covers."""
     covered: np.ndarray
 
 

@@ -260,19 +260,10 @@ class NumericRegions(Regions):
 
 
 class Boxes(NumericRegions):
-    """Boxes, ``lower < x <= upper`` in every column.
-
-    Attributes
-    ----------
-    lower, upper : ndarray of shape (n_boxes, dim)
-        Ends. An end is infinite if there is no training row beyond it.
-    """
+    """Boxes, ``lower < x <= upper`` in every column; ends without rows beyond are infinite."""
 
     kind = "box"
     fields: tuple[str, ...] = ("lower", "upper")
-    lower: np.ndarray
-    upper: np.ndarray
-    dim: int
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray) -> None:
         self.lower, self.upper = np.atleast_2d(lower), np.atleast_2d(upper)
@@ -317,21 +308,14 @@ class Boxes(NumericRegions):
 
 
 class Polyhedra(NumericRegions):
-    """Convex polyhedra.
+    """Convex polyhedra, given by their vertices and by the equations of their facets.
 
-    Attributes
-    ----------
-    vertices : list of ndarray of shape (n_vertices, dim)
-        Vertices; with two columns, in order along the boundary.
-    equations : list of ndarray of shape (n_facets, dim + 1)
-        Facets as (normal, offset), with ``normal @ x + offset <= 0`` inside.
+    With two columns, vertices are in order along the boundary. An equation is a normal and an
+    offset, with ``normal @ x + offset <= 0`` inside.
     """
 
     kind = "polyhedron"
     fields: tuple[str, ...] = ("vertices", "equations")
-    vertices: list[np.ndarray]
-    equations: list[np.ndarray]
-    dim: int
 
     def __init__(self, vertices: list[np.ndarray], equations: list[np.ndarray], dim: int) -> None:
         self.vertices, self.equations, self.dim = vertices, equations, dim
@@ -418,19 +402,10 @@ class Polyhedra(NumericRegions):
 
 
 class Ellipses(NumericRegions):
-    """Ellipses (in more than two columns, ellipsoids), ``(x - center)ᵀ shape (x - center) <= 1``.
-
-    Attributes
-    ----------
-    center : ndarray of shape (n_ellipses, dim)
-    shape : ndarray of shape (n_ellipses, dim, dim)
-    """
+    """Ellipses or, in more columns, ellipsoids: ``(x - center)ᵀ shape (x - center) <= 1``."""
 
     kind = "ellipse"
     fields: tuple[str, ...] = ("center", "shape")
-    center: np.ndarray
-    shape: np.ndarray
-    dim: int
 
     def __init__(self, center: np.ndarray, shape: np.ndarray) -> None:
         self.center, self.shape = center, shape

@@ -19,14 +19,8 @@ ALPHA_TOL = 0.01
 Parts = Callable[[int, float], tuple[float, float]]
 """(k, α) -> (D, N), both normalized."""
 
-
-class Block(NamedTuple):
-    """A rectangle of pairs: the first and last position of k, and a range of α."""
-
-    k1: int
-    alpha1: float
-    k2: int
-    alpha2: float
+Rectangle = tuple[int, float, int, float]
+"""First position of k and α of a block, and the last ones."""
 
 
 class BlockRecord(NamedTuple):
@@ -47,15 +41,20 @@ class _Stopped(Exception):
     """`stop` returned True."""
 
 
-class _QueuedBlock(NamedTuple):
-    """A block in the queue, which is sorted by penalty, then by lower bound."""
+class Block(NamedTuple):
+    """A rectangle of pairs: the first and last position of k, and a range of α.
+
+    Blocks are sorted by the penalty of (k1, α2), then by lower bound, then in order of insertion.
+    """
 
     penalty: float
-    """Penalty of (k1, α2)."""
     lower: float
     order: int
     upper: float
-    block: Block
+    k1: int
+    alpha1: float
+    k2: int
+    alpha2: float
 
 
 @dataclass(eq=False)
@@ -110,8 +109,8 @@ class PairSearch:
         self._evaluated: dict[tuple[int, float], tuple[float, float, float]] = {}
         self._has_feasible = False
         """Whether a pair without penalty was evaluated."""
-        self._queue: list[_QueuedBlock] = []
-        self._unsplit: list[_QueuedBlock] = []
+        self._queue: list[Block] = []
+        self._unsplit: list[Block] = []
         """Blocks that may contain pairs that were not evaluated, without those in the queue."""
         self._insertion_order = count()
 
@@ -119,7 +118,7 @@ class PairSearch:
         """Search, and return this object with its results."""
         try:
             # The first two pairs are always evaluated, so that there is a result.
-            self._push(Block(0, 0.0, len(self.ks) - 1, 1.0), may_stop=False)
+            self._push(0, 0.0, len(self.ks) - 1, 1.0, may_stop=False)
             while self._queue:
                 self.report(self.best[0], self.lower)
                 self._process(heapq.heappop(self._queue))
@@ -131,74 +130,71 @@ class PairSearch:
     def lower(self) -> float:
         """Lower bound over all pairs; over all pairs without penalty, if there is one."""
         lower = [
-            queued.lower
-            for queued in (*self._queue, *self._unsplit)
-            if not (queued.penalty and self._has_feasible)
+            block.lower
+            for block in (*self._queue, *self._unsplit)
+            if not (block.penalty and self._has_feasible)
         ]
         return min([self.best[0], *lower])
 
-    def _process(self, queued: _QueuedBlock) -> None:
+    def _process(self, block: Block) -> None:
         """Prune, reduce or split a block."""
-        block, is_hopeless = queued.block, self._has_feasible and queued.penalty > 0
-        parts: tuple[Block, ...] = ()
+        parts: list[Rectangle] = []
         if block.k1 == block.k2 and block.alpha2 - block.alpha1 <= self._alpha_tol:
             fate = "finished"
-        elif is_hopeless or self._is_pruned(queued.lower):
+        elif (self._has_feasible and block.penalty > 0) or self._is_pruned(block.lower):
             fate = "pruned"
         else:
-            fate, parts = "reduced", self._reduced(queued)
+            fate, parts = "reduced", self._reduced(block)
             if not parts:
-                by_k = self._is_split_by_k(block)
-                fate, parts = "split by k" if by_k else "split by alpha", _split(block, by_k)
-        self._close(queued, fate)
+                fate, parts = self._split(block)
+        self._close(block, fate)
         for part in parts:
-            self._push(part)
+            self._push(*part)
         if parts:
-            self._unsplit.remove(queued)
+            self._unsplit.remove(block)
 
     def _is_pruned(self, lower: float) -> bool:
         return lower + self.tolerance >= self.best[0]
 
-    def _close(self, queued: _QueuedBlock, fate: str) -> None:
+    def _close(self, block: Block, fate: str) -> None:
         """Record a block that has left the queue."""
-        block = queued.block
         where = self.ks[block.k1], block.alpha1, self.ks[block.k2], block.alpha2
-        self.blocks.append(BlockRecord(*where, queued.lower, queued.upper, fate))
-        self._unsplit.append(queued)
+        self.blocks.append(BlockRecord(*where, block.lower, block.upper, fate))
+        self._unsplit.append(block)
 
-    def _reduced(self, queued: _QueuedBlock) -> tuple[Block, ...]:
+    def _reduced(self, block: Block) -> list[Rectangle]:
         """The block without values of k that are pruned; nothing if all remain."""
-        block = queued.block
         first, last = block.k1, block.k2
-        while self.reduce and first < last and self._remove(queued, first):
+        while self.reduce and first < last and self._remove(block, first):
             first += 1
-        while self.reduce and first < last and self._remove(queued, last):
+        while self.reduce and first < last and self._remove(block, last):
             last -= 1
-        reduced = block._replace(k1=first, k2=last)
-        return () if reduced == block else (reduced,)
+        is_same = (first, last) == (block.k1, block.k2)
+        return [] if is_same else [(first, block.alpha1, last, block.alpha2)]
 
-    def _remove(self, queued: _QueuedBlock, k: int) -> bool:
+    def _remove(self, block: Block, k: int) -> bool:
         """Prune one k of a block if its bound allows it; returns whether it did."""
-        _, alpha1, _, alpha2 = block = queued.block
-        d = self._evaluated.get((k, alpha1), self._evaluated[block.k2, alpha1])[0]
-        n = self._evaluated.get((k, alpha2), self._evaluated[block.k1, alpha2])[1]
+        low, high = (k, block.alpha1), (k, block.alpha2)
+        d = self._evaluated.get(low, self._evaluated[block.k2, block.alpha1])[0]
+        n = self._evaluated.get(high, self._evaluated[block.k1, block.alpha2])[1]
         lower = d + self.trade_off * n
         if not self._is_pruned(lower):
             return False
-        corners = (self._evaluated.get((k, alpha)) for alpha in (alpha1, alpha2))
-        upper = min((c[0] + self.trade_off * c[1] for c in corners if c), default=np.inf)
-        part = queued._replace(lower=lower, upper=upper, block=block._replace(k1=k, k2=k))
-        self._close(part, "pruned")
+        corners = [self._evaluated[pair] for pair in (low, high) if pair in self._evaluated]
+        upper = min((d + self.trade_off * n for d, n, _ in corners), default=np.inf)
+        self._close(block._replace(lower=lower, upper=upper, k1=k, k2=k), "pruned")
         return True
 
-    def _push(self, block: Block, may_stop: bool = True) -> None:
+    def _push(
+        self, k1: int, alpha1: float, k2: int, alpha2: float, *, may_stop: bool = True
+    ) -> None:
         """Evaluate the two corners of a block and add it to the queue."""
-        d, n_at_min_d, _ = self._evaluate(block.k2, block.alpha1, may_stop)
-        d_at_min_n, n, penalty = self._evaluate(block.k1, block.alpha2, may_stop)
+        d, n_at_min_d, _ = self._evaluate(k2, alpha1, may_stop)
+        d_at_min_n, n, penalty = self._evaluate(k1, alpha2, may_stop)
         lower = d + self.trade_off * n
         upper = min(d + self.trade_off * n_at_min_d, d_at_min_n + self.trade_off * n)
-        queued = _QueuedBlock(penalty, lower, next(self._insertion_order), upper, block)
-        heapq.heappush(self._queue, queued)
+        order = next(self._insertion_order)
+        heapq.heappush(self._queue, Block(penalty, lower, order, upper, k1, alpha1, k2, alpha2))
 
     def _evaluate(self, k: int, alpha: float, may_stop: bool) -> tuple[float, float, float]:
         """D, N and the penalty of a pair."""
@@ -216,22 +212,16 @@ class PairSearch:
     def _alpha_tol(self) -> float:
         return self.alpha_tol if self._has_feasible else self.coarse_tol
 
-    def _is_split_by_k(self, block: Block) -> bool:
-        if block.k1 == block.k2:
-            return False
-        k_length = (self.ks[block.k2] - self.ks[block.k1]) / (self.ks[-1] - self.ks[0])
-        alpha_length = block.alpha2 - block.alpha1
-        return alpha_length <= self._alpha_tol or k_length >= alpha_length
-
-
-def _split(block: Block, by_k: bool) -> tuple[Block, Block]:
-    """Both parts of a block; they share the middle value unless there is none."""
-    k1, alpha1, k2, alpha2 = block
-    if not by_k:
-        middle = (alpha1 + alpha2) / 2
-        return Block(k1, alpha1, k2, middle), Block(k1, middle, k2, alpha2)
-    if k2 - k1 == 1:
-        return Block(k1, alpha1, k1, alpha2), Block(k2, alpha1, k2, alpha2)
-    # The paper's ⌊n/2⌋-th of n values; of three values it is the first, which splits nothing off.
-    middle_k = max(k1 + (k2 - k1 + 1) // 2 - 1, k1 + 1)
-    return Block(k1, alpha1, middle_k, alpha2), Block(middle_k, alpha1, k2, alpha2)
+    def _split(self, block: Block) -> tuple[str, list[Rectangle]]:
+        """Both parts of a block; they share the middle value unless there is none."""
+        k1, alpha1, k2, alpha2 = block[-4:]
+        alpha_length = alpha2 - alpha1
+        k_length = (self.ks[k2] - self.ks[k1]) / max(self.ks[-1] - self.ks[0], 1)
+        if k1 == k2 or (alpha_length > self._alpha_tol and k_length < alpha_length):
+            middle = (alpha1 + alpha2) / 2
+            return "split by alpha", [(k1, alpha1, k2, middle), (k1, middle, k2, alpha2)]
+        # The paper's ⌊n/2⌋-th of n values; of three values it is the first, which splits nothing
+        # off. Two values have no middle.
+        middle_k = max(k1 + (k2 - k1 + 1) // 2 - 1, k1 + 1)
+        last = k1 if k2 - k1 == 1 else middle_k
+        return "split by k", [(k1, alpha1, last, alpha2), (middle_k, alpha1, k2, alpha2)]

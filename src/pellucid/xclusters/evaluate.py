@@ -32,9 +32,6 @@ class Mixture:
     zeros is not normalized.
     """
 
-    accuracy: np.ndarray
-    explanation: np.ndarray
-
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
         self.accuracy, self.explanation = accuracy, explanation
         self._scales = [float(matrix.max()) or 1.0 for matrix in (accuracy, explanation)]
@@ -199,13 +196,7 @@ def distortion_and_medoids(
 
 @dataclass
 class KMedoidsStarts:
-    """k-medoids from several starts; the clustering with the smallest loss is kept.
-
-    ``init="build"`` starts from BUILD. ``"ends"`` starts also from the medoids of the same k at α =
-    0 and at α = 1, each started from BUILD and cached. The result for a pair then does not depend
-    on the order of evaluation. ``"neighbour"`` starts also from the medoids of the nearest pair
-    that was clustered before.
-    """
+    """k-medoids from the starts that the `init` of XClusters names; the smallest loss is kept."""
 
     mixture: Mixture
     weight: np.ndarray | None
@@ -220,10 +211,10 @@ class KMedoidsStarts:
         k = min(k, len(self.mixture.accuracy))
         starts: list[Any] = ["build"]
         if self.init == "ends":
-            for end in (0.0, 1.0):
-                if (k, end) not in self._built:
-                    self._built[k, end] = self._cluster(k, end, "build").indices
-                starts.append(self._built[k, end])
+            for pair in ((k, 0.0), (k, 1.0)):
+                if pair not in self._built:
+                    self._built[pair] = self._cluster(*pair, "build").indices
+                starts.append(self._built[pair])
         elif self.init == "neighbour" and self._medoids:
             # k first, because it changes a clustering more than α does.
             nearest = min(

@@ -22,7 +22,7 @@ import pellucid
 from pellucid import IMM, ExKMC, ExplainableKMeans, ExShallow, SpEx, stability
 from pellucid.methods import METHODS
 from pellucid.metrics import reference_agreement
-from pellucid.resampling.draws import _Question, adjusted_rand_index
+from pellucid.resampling.draws import _returning_cuts, adjusted_rand_index
 
 FRAME = load_wine(as_frame=True).data
 X = FRAME.to_numpy() / FRAME.to_numpy().std(axis=0)
@@ -179,11 +179,8 @@ def test_a_cut_without_rows_on_one_side_does_not_return():
     # 3 % of the rows are below the cut of the model; a cut below all of them is another question.
     rows = np.r_[np.zeros(3), np.linspace(10, 11, 97)][:, None]
     tree, units = IMM(2, random_state=0).fit(rows).tree_, np.ones(100, dtype=np.int64)
-    question = _Question.of(tree, 0, np.arange(100), rows, units)
-    assert question.returned(np.array([-1.0, 10.5])) is None
-    assert question.returned(np.array([10.5, 7.0])) == 7.0
-    assert question.returned(np.array([10.02])) is None
-    assert question.returned(np.array([10.0])) == 10.0
+    draws = [np.array(cuts) for cuts in ([-1.0, 10.5], [10.5, 7.0], [10.02], [10.0])]
+    assert _returning_cuts(rows[:, 0], units, tree.threshold[0], draws) == [7.0, 10.0]
 
 
 def test_the_rand_index_is_that_of_scikit_learn():

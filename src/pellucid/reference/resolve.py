@@ -24,6 +24,7 @@ from pellucid._core.data.medians import MedianDataset
 from pellucid._utils.estimators import is_background
 from pellucid._utils.numeric_domain import refuse_large
 from pellucid.reference.kmedians import cluster_by_medians
+from pellucid.tables.columns import as_category
 from pellucid.tables.frames import as_table
 
 DEFAULT_N_CLUSTERS = 8
@@ -186,7 +187,7 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
         )
     is_noise = np.zeros(len(given), dtype=bool)
     if given.dtype.kind == "O":
-        is_noise = np.array([_is_missing(label) for label in given], dtype=bool)
+        is_noise = np.array([as_category(label) is None for label in given], dtype=bool)
         if noise == "group" and is_noise.any():
             raise ValueError(
                 f"{source} has no label at row {int(is_noise.argmax())}; use "
@@ -223,11 +224,6 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
         names, labels = np.unique(given, return_inverse=True)
         labels = labels.reshape(-1).astype(np.intp)
     return _from_labels(labels, names.tolist(), data)
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or the missing value of pandas."""
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label
 
 
 def _from_estimator(estimator: Any, data: Dataset, noise: str, original_X: Any) -> Reference:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
 from threading import Lock
 from typing import Any, Literal, NamedTuple
@@ -34,7 +33,6 @@ from pellucid.resampling.result import (
 )
 from pellucid.tables.frames import is_scan
 from pellucid.tables.validation import read_sample_weight, read_space, read_X
-from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import column_values
 
 _SAME_CUT = 20
@@ -256,34 +254,23 @@ class _Draw(NamedTuple):
     ari: float
 
 
-@dataclass(frozen=True)
-class _Question:
-    """An inner node of the model: its split, and the values of its rows in that column."""
+def _returning_cuts(
+    values: np.ndarray, units: np.ndarray, threshold: float, draws: list[np.ndarray]
+) -> list[float]:
+    """The threshold of each draw that divides rows almost as one of the model does, if any does.
 
-    node: int
-    feature: int
-    threshold: float
-    values: np.ndarray
-    units_below: np.ndarray
-
-    @classmethod
-    def of(
-        cls, tree: ThresholdTree, node: int, rows: np.ndarray, X: Any, units: np.ndarray
-    ) -> _Question:
-        values = column_values(X, tree.feature[node], rows)
-        order = np.argsort(values, kind="stable")
-        below = np.concatenate([[0], np.cumsum(units[rows[order]])])
-        split = int(tree.feature[node]), float(tree.threshold[node])
-        return cls(node, *split, values[order], below)
-
-    def returned(self, thresholds: np.ndarray) -> float | None:
-        """The threshold that divides the rows almost as this question does; None if none does."""
-        places = np.searchsorted(self.values, [self.threshold, *thresholds], side="right")
-        left, *others = self.units_below[places].tolist()
-        total = int(self.units_below[-1])
-        changed, threshold = min(zip((abs(other - left) for other in others), thresholds.tolist()))
-        is_same = _SAME_CUT * changed <= total and 2 * changed <= min(left, total - left)
-        return threshold if is_same else None
+    `values` and `units` are the values of the rows and their weights, and `draws` has the
+    thresholds of each draw on the same column.
+    """
+    order = np.argsort(values, kind="stable")
+    below = np.concatenate([[0], np.cumsum(units[order])])
+    total, found = int(below[-1]), []
+    for cuts in draws:
+        left, *others = below[np.searchsorted(values[order], [threshold, *cuts], side="right")]
+        changed, cut = min(zip((abs(int(other - left)) for other in others), cuts.tolist()))
+        if _SAME_CUT * changed <= total and 2 * changed <= min(left, total - left):
+            found.append(cut)
+    return found
 
 
 class _Refits:
@@ -402,15 +389,13 @@ class _Refits:
         for node, rows in tree.rows_by_node(self.numbers):
             if node not in table.questions:
                 continue
-            question = _Question.of(tree, node, rows, self.numbers, self.units)
-            column = names[question.feature]
-            n_used = sum(any(names[f] == column for f in draw.splits) for draw in draws)
-            own = [
-                draw.splits[question.feature] for draw in draws if question.feature in draw.splits
-            ]
-            cuts = [cut for cut in map(question.returned, own) if cut is not None]
+            feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+            n_used = sum(any(names[f] == names[feature] for f in draw.splits) for draw in draws)
+            own = [draw.splits[feature] for draw in draws if feature in draw.splits]
+            values = column_values(self.numbers, feature, rows)
+            cuts = _returning_cuts(values, self.units[rows], threshold, own)
             ends = (min(cuts), max(cuts)) if cuts and table.has_thresholds else (None, None)
-            found.append(
-                QuestionStability(*table.questions[node], column, n_used, len(cuts), *ends)
-            )
+            number, text = table.questions[node]
+            column = names[feature]
+            found.append(QuestionStability(number, text, column, n_used, len(cuts), *ends))
         return tuple(found)

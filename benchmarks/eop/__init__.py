@@ -17,6 +17,7 @@ from benchmarks.eop import (
     real,
     speed,
     synthetic,
+    three_features,
     xor,
 )
 from benchmarks.page import Section
@@ -29,6 +30,7 @@ PARTS = {
     "cart": against_cart,
     "ateop": ateop,
     "patterns": patterns,
+    "three_features": three_features,
     "xor": xor,
     "speed": speed,
 }

@@ -94,7 +94,7 @@ CONTENTS: dict[str, list[Item]] = {
         Item("tables 4 and 5: complexity", "Tables 4 and 5: complexity"),
         Item("table 6", "Table 6: telling levels"),
         Item("table 7", "Table 7: telling levels"),
-        Item("figures 1 to 3: three features", "docs/regions.md", "`plot_score_map`; data only"),
+        Item("figures 1 to 3: three features", "Section 2.3.1", "the Gaussians are ours"),
         Item("figure 4: squares and triangles", "Section 2.3.2"),
         Item("figure 5", "Figure 5"),
         Item("figure 5: why the claim misses", "Figure 5: tested causes"),

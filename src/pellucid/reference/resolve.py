@@ -24,8 +24,7 @@ from pellucid._core.data.medians import MedianDataset
 from pellucid._utils.estimators import is_background
 from pellucid._utils.numeric_domain import refuse_large
 from pellucid.reference.kmedians import cluster_by_medians
-from pellucid.tables.columns import as_category
-from pellucid.tables.frames import as_table
+from pellucid.tables.frames import as_category, as_table
 
 DEFAULT_N_CLUSTERS = 8
 """Default number of clusters, the same as in scikit-learn's KMeans."""

@@ -119,3 +119,8 @@ def test_copies_do_not_change_the_clusters():
     assert found.labels.tolist() == expected.labels.tolist()
     line = "described, not clustered on: cm (= 2.54 × size); both (= size + weight); cluster on "
     assert any(text.startswith(line) for text in found.decisions)
+
+
+def test_a_part_that_is_called_a_total_stays():
+    found = find_copies(pl.DataFrame({"total_bill": A, "tip": B, "paid": A + B}), NOTHING)
+    assert found == {"paid": "= total_bill + tip"}

@@ -200,3 +200,10 @@ def test_rare_categories_are_no_outliers_and_cells_are_named():
     found = pellucid.explain(table, effort="fast", verbose=False)
     assert len(found.outliers) == 0
     assert any("different combinations of values" in text for text in found.warnings)
+
+
+def test_an_extreme_among_few_values_is_farther_away():
+    garages = np.tile([0.0, 1.0, 2.0, 3.0], 60)
+    for most, n_found in ((30.0, 0), (300.0, 1)):
+        garages[-1] = most
+        assert len(find_extremes([garages])) == n_found

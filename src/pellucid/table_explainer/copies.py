@@ -161,14 +161,16 @@ def _short(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
 
 
-def _sums(data: dict[str, np.ndarray], first: set[str]) -> dict[str, Message]:
+def _sums(
+    data: dict[str, np.ndarray], first: set[str], parts: frozenset[str] = frozenset()
+) -> dict[str, Message]:
     """Columns that are sums, differences or means of others.
 
-    A column is compared with those before it in the table; totals by their name come last.
+    A column is compared with those before it in the table; totals by their name come last, unless
+    they are `parts` of others.
     """
-    names = sorted(
-        data, key=lambda name: (name not in first, bool(_TOTALS.intersection(words_of(name))))
-    )
+    totals = {name for name in data if _TOTALS.intersection(words_of(name))} - parts
+    names = sorted(data, key=lambda name: (name not in first, name in totals))
     names = [name for name in names if data[name].std() > 0][: tuning.MOST_SUM_COLUMNS]
     found: dict[str, Message] = {}
     kept: list[str] = []
@@ -182,6 +184,8 @@ def _sums(data: dict[str, np.ndarray], first: set[str]) -> dict[str, Message]:
         if share < tuning.SUM_RESIDUAL and len(kept) > 1 and name not in first:
             message = _sum_of(data, kept, name)
         if message is not None:
+            if name in totals and "−" in message:
+                return _sums(data, first, parts | {name})
             found[name] = message
             continue
         kept.append(name)

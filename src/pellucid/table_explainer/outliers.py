@@ -102,7 +102,8 @@ def find_extremes(columns: Sequence[np.ndarray]) -> np.ndarray:
                 is_beyond = values > first
                 width = first - values.min()
                 if is_beyond.sum() <= most and last - first > tuning.FAR_EXTREME * width > 0:
-                    if len(np.unique(values[~is_beyond])) > tuning.FEWEST_VALUES:
+                    is_few = len(np.unique(values[~is_beyond])) <= tuning.FEWEST_VALUES
+                    if not is_few or last - first > tuning.FAR_FROM_FEW * width:
                         found.append(np.flatnonzero(is_beyond))
                     break
     return np.unique(np.concatenate(found))

@@ -9,20 +9,15 @@ import pytest
 
 from pellucid._utils.notices import command_line, notices_to
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.reading import parse_columns
+from pellucid.tables.reading import ReadingOptions, parse_columns
 
 
 def parse(*, default_decimal=".", decimal=None, na=None, known_markers=(), **columns):
     """The parsed columns and the notices."""
     said = []
     with command_line(), notices_to(said.append):
-        found = parse_columns(
-            pl.DataFrame(columns),
-            decimal=decimal,
-            na=na,
-            default_decimal=default_decimal,
-            known_markers=known_markers,
-        )
+        options, hints = ReadingOptions(decimal=decimal, na=na), ReadingOptions(na=known_markers)
+        found = parse_columns(pl.DataFrame(columns), options, hints, default_decimal)
     return found, said
 
 

@@ -102,13 +102,7 @@ def source_of(
 def _of_typed(
     name: str, table: pl.DataFrame, suffix: str, options: ReadingOptions, hints: ReadingOptions
 ) -> TableSource:
-    parsed = parse_columns(
-        table,
-        decimal=options.decimal,
-        na=options.na,
-        default_decimal=hints.decimal or ".",
-        known_markers=hints.na or (),
-    )
+    parsed = parse_columns(table, options, hints)
     comma = "," if parsed.decimal == "," else None
     used = ReadingOptions(decimal=options.decimal or comma, na=parsed.na)
     return TableSource(name, parsed.table, parsed.formats, used, None, suffix, table)

@@ -12,6 +12,7 @@ import polars as pl
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.tables.column_formats import ColumnFormat, Kind
+from pellucid.tables.reading.source import ReadingOptions
 from pellucid.tables.reading.text_columns import (
     ABBREVIATIONS,
     MARKERS,
@@ -52,20 +53,19 @@ class ParsedColumns(NamedTuple):
 
 def parse_columns(
     frame: pl.DataFrame,
-    *,
-    decimal: str | None = None,
-    na: tuple[str, ...] | None = None,
-    default_decimal: str = ".",
-    known_markers: tuple[str, ...] = (),
+    options: ReadingOptions = ReadingOptions(),  # noqa: B008
+    hints: ReadingOptions = ReadingOptions(),  # noqa: B008
+    usual_decimal: str = ".",
 ) -> ParsedColumns:
     """Find the types of the text columns of a table and print what is unusual.
 
     A column is one of numbers or dates if at least 90% of its present values (see `text_columns`)
-    can be read as such. Codes stay text. Infinite numbers of other columns become missing. Without
-    a `decimal` sign, each column decides, otherwise all columns, otherwise `default_decimal`. `na`
-    replaces the rules of missing values; `known_markers` are further ones in text columns.
+    can be read as such. Codes stay text. Infinite numbers of other columns become missing. The
+    decimal sign is that of the options, of each column, of all columns, of the hints, or the usual
+    one. `na` of the options replaces the rules of missing values; that of the hints adds to them.
     """
-    return _Parser(frame, decimal, na, default_decimal, known_markers).parse()
+    default_decimal, markers = hints.decimal or usual_decimal, hints.na or ()
+    return _Parser(frame, options.decimal, options.na, default_decimal, markers).parse()
 
 
 @dataclass

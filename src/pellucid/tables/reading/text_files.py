@@ -50,14 +50,7 @@ def read_text(
     layout = find_table(name, content, suffix, options, hints)
     layout, table = _read(layout, options)
     separator = layout.dialect.separator
-    usual_decimal = "," if separator == ";" else "."
-    parsed = parse_columns(
-        table,
-        decimal=options.decimal,
-        na=options.na,
-        default_decimal=hints.decimal or usual_decimal,
-        known_markers=hints.na or (),
-    )
+    parsed = parse_columns(table, options, hints, "," if separator == ";" else ".")
     table = _without_empty_last(parsed.table, separator)
     used = replace(
         options,

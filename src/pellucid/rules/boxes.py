@@ -102,16 +102,16 @@ class RuleColumns:
 
     @cached_property
     def _encoded(self) -> tuple[np.ndarray, list[np.ndarray]]:
-        codes, uppers = np.empty((self.n_rows, len(self.features)), dtype=np.uint16), []
+        codes, uppers = np.empty((len(self.features), self.n_rows), dtype=np.uint16), []
         for column in range(len(self.features)):
             encode = self._encode_set if self.is_set[column] else self._encode_numbers
-            codes[:, column], largest = encode(column)
+            codes[column], largest = encode(column)
             uppers.append(largest)
         return codes, uppers
 
     @property
     def codes(self) -> np.ndarray:
-        """Codes of all rows by column."""
+        """Codes by column and row."""
         return self._encoded[0]
 
     @property
@@ -130,7 +130,9 @@ class RuleColumns:
         return int(np.diff(self.offset).max())
 
     def take(self, rows: np.ndarray, weight: np.ndarray) -> RuleColumns:
-        """The columns of some rows."""
+        """The columns of some rows, which are in ascending order if they are all."""
+        if len(rows) == self.n_rows:
+            return self
         found = copy(self)
         found.__dict__.pop("_encoded", None)
         found.__dict__.pop("offset", None)
@@ -149,17 +151,19 @@ class RuleColumns:
     def _encode_numbers(self, column: int) -> tuple[np.ndarray, np.ndarray]:
         """Codes, and the largest value of each code."""
         values = self.values(column)
-        order = np.argsort(values, kind="stable")
+        order = np.argsort(values)  # equal values are together, in whatever order
         ordered = values[order]
-        ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        ends = _ends_of_values(ordered)
         self.is_coarse[column] = len(ends) > MAX_CODES
         if self.is_coarse[column]:
             total = np.cumsum(self._weight[order])[ends]
             # In integers: the code of a value is the number of equal parts of the weight below it.
             parts = (total - 1) // (-(-int(total[-1]) // MAX_CODES))
-            ends = ends[np.append(parts[1:] != parts[:-1], True)]
-        codes = np.empty(len(values), dtype=np.uint16)
-        codes[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
+            ends = ends[_ends_of_values(parts)]
+        is_next = np.zeros(len(values), dtype=np.uint16)
+        is_next[ends[:-1] + 1] = 1
+        codes = np.empty_like(is_next)
+        codes[order] = np.cumsum(is_next, dtype=np.uint16)
         return codes, ordered[ends]
 
     def _encode_set(self, column: int) -> tuple[np.ndarray, np.ndarray]:
@@ -226,11 +230,18 @@ class RuleColumns:
             fields[LOW, slot], fields[HIGH, slot] = low, high
 
 
+def _ends_of_values(ordered: np.ndarray) -> np.ndarray:
+    """Positions of the last entry of each value."""
+    is_last = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
+    return np.flatnonzero(is_last)
+
+
 def best_interval(values: np.ndarray, gain: np.ndarray, budget: int) -> tuple[int, float, float]:
     """The interval with the largest sum of gains, with at most `budget` bounds, and its sum."""
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # equal values are together, in whatever order
     ordered = values[order]
-    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    ends = _ends_of_values(ordered)
     up_to = np.cumsum(gain[order])[ends]
     total, distinct = int(up_to[-1]), ordered[ends]
     found = (total, -np.inf, np.inf)
@@ -430,7 +441,7 @@ def with_margin(columns: RuleColumns, box: Box, weight: np.ndarray, own: np.ndar
             continue
         others = [held for i, held in enumerate(holds) if i != position]
         rows = np.flatnonzero(np.logical_and.reduce(others)) if others else np.arange(len(weight))
-        rows = rows[np.argsort(columns.values(condition.column, rows), kind="stable")]
+        rows = rows[np.argsort(columns.values(condition.column, rows))]
         values, units = columns.values(condition.column, rows), weight[rows]
         units = np.stack([units, units * own[rows]])
         first, last = np.flatnonzero(holds[position][rows])[[0, -1]]

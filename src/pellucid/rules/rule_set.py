@@ -369,7 +369,9 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
             columns=[str(name) for name in names] if known is None else known.tolist(),
             formats=dict(formats),
         )
-        answer = find_answers(self.region_list_.levels_, numbers).answer
+        answer = np.full(n, -1)
+        for i in reversed(self.priorities_):
+            answer[fitted[i].inside] = fitted[i].cluster
         self.labels_: np.ndarray = self._label_of(answer)
         self.coverage_: float = explained_share(fitted, rows)
         self.cluster_coverage_: np.ndarray = cluster_shares(fitted, rows, len(reference.names))

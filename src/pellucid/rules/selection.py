@@ -119,15 +119,18 @@ class Selection:
 
     def add_greedily(self) -> None:
         """Add the rule with the largest gain until there is none, or enough rules."""
-        best = {c: self.best_new(c, self.chosen) for c in range(self.n_clusters)}
+        best: dict[int, tuple[int, Candidate | None]] = {}
         while len(self.chosen) < self.n_rules:
-            cluster = max(best, key=lambda c: best[c][0])
+            for cluster in range(self.n_clusters):
+                if cluster not in best:
+                    best[cluster] = self.best_new(cluster, self.chosen)
+            cluster = max(best, key=lambda c: (best[c][0], -c))
             gain, candidate = best[cluster]
             if candidate is None or gain <= 0:
                 return
             self.chosen.append(candidate)
-            stale = [cluster] if self.overlap else list(best)
-            best |= {c: self.best_new(c, self.chosen) for c in stale}
+            for stale in [cluster] if self.overlap else list(best):
+                del best[stale]
 
     def exchange(self, needed: bool = False) -> None:
         """Improve each rule given the others, and replace or leave out rules, while that helps.

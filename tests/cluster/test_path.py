@@ -250,3 +250,11 @@ def test_the_trade_off_of_cost_and_agreement():
         assert point.agreement == pytest.approx((fitted.labels_ == fitted.reference_labels_).mean())
     assert f"{by_cost[0].agreement:.1%}" in str(path)
     assert path.to_pandas().faithfulness.tolist() == [point.faithfulness for point in path]
+
+
+def test_notebooks_show_the_trees_of_a_path_as_a_table():
+    path = ExShallow(3, random_state=0).path(load_iris().data)
+    shown = path._repr_html_()
+    assert shown.count("<tr>") == 1 + len(path)
+    assert f"<td>{path[0].npc:.3f}</td>" in shown
+    assert str(path).splitlines()[1].split()[0] == f"{path[0].npc:.3f}"

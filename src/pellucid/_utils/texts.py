@@ -15,9 +15,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import cache
+from html import escape
 from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
@@ -155,3 +157,22 @@ def one_line(text: str) -> str:
     if len(text) > MAX_LENGTH:
         text = f"{text[: MAX_LENGTH // 2]} ... {text[-MAX_LENGTH // 2 :]}"
     return escape_controls(text)
+
+
+def aligned(table: Sequence[Sequence[str]]) -> str:
+    """A table as text; all columns but the first are aligned right."""
+    widths = [max(map(len, column)) for column in zip(*table)]
+    lines = [
+        [row[0].ljust(widths[0]), *(text.rjust(n) for text, n in zip(row[1:], widths[1:]))]
+        for row in table
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def html_table(table: Sequence[Sequence[str]]) -> str:
+    """Rows of texts as HTML; the first are heads."""
+    lines = [
+        "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row) + "</tr>"
+        for row, tag in zip(table, ["th", *["td"] * len(table)])
+    ]
+    return f"<table>{''.join(lines)}</table>"

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_consistent_length
 
 from pellucid._utils.estimators import FrameKind
 from pellucid._utils.sklearn_compat import take_rows
+from pellucid._utils.texts import aligned, html_table
 from pellucid.explanation.region_list import RegionList
 from pellucid.export.frame import make_frame
-from pellucid.resampling.result import aligned, html_table
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.frames import Columns, as_table
 

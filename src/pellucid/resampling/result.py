@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from pellucid._utils.estimators import FrameKind
-from pellucid._utils.texts import count, percent
+from pellucid._utils.texts import aligned, count, html_table, percent
 from pellucid.explanation.rules import label_text
 from pellucid.export.frame import make_frame
 from pellucid.tables.column_formats import format_number
@@ -237,22 +236,3 @@ def _range(lowest: float | None, highest: float | None) -> str:
         return "-"
     ends = dict.fromkeys([format_number(lowest), format_number(highest)])
     return " to ".join(ends)
-
-
-def aligned(table: Sequence[Sequence[str]]) -> str:
-    """A table as text; all columns but the first are aligned right."""
-    widths = [max(map(len, column)) for column in zip(*table)]
-    lines = [
-        [row[0].ljust(widths[0]), *(text.rjust(n) for text, n in zip(row[1:], widths[1:]))]
-        for row in table
-    ]
-    return "\n".join("  ".join(line).rstrip() for line in lines)
-
-
-def html_table(table: Sequence[Sequence[str]]) -> str:
-    """Rows of texts as HTML; the first are heads."""
-    lines = [
-        "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row) + "</tr>"
-        for row, tag in zip(table, ["th", *["td"] * len(table)])
-    ]
-    return f"<table>{''.join(lines)}</table>"

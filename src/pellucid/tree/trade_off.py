@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, overload
 
+from pellucid._utils.texts import html_table
 from pellucid.tree.threshold_tree import ThresholdTree
 
 _MEASURES = ("cost", "waes", "wad")
@@ -173,17 +174,31 @@ class TradeOff(Sequence[TradeOffPoint]):
         table["highest_penalty"] = [point.penalties[1] for point in self._points]
         return pd.DataFrame(table)
 
-    def __str__(self) -> str:
-        lines = [
-            f"{'cost ratio':>10}  {'agreement':>9}  {'WAES':>5}  {'WAD':>5}  {'leaves':>6}  setting"
+    def _table(self) -> list[tuple[str, ...]]:
+        lines: list[tuple[str, ...]] = [
+            ("cost ratio", "agreement", "WAES", "WAD", "leaves", "setting")
         ]
         lines += [
-            f"{p.npc:>10.3f}  {p.agreement:>9.1%}  {p.waes:>5.2f}  {p.wad:>5.2f}  {p.n_leaves:>6}  "
-            f"{p.setting}"
+            (
+                *(f"{p.npc:.3f}", f"{p.agreement:.1%}", f"{p.waes:.2f}", f"{p.wad:.2f}"),
+                *(str(p.n_leaves), p.setting),
+            )
             for p in self._points
         ]
-        if not self.is_complete:
-            lines.append("(there may be more trees between these)")
-        return "\n".join(lines)
+        return lines
+
+    def _remark(self) -> str:
+        return "" if self.is_complete else "(there may be more trees between these)"
+
+    def __str__(self) -> str:
+        widths = (10, 9, 5, 5, 6, 0)
+        lines = [
+            "  ".join(text.rjust(width) for text, width in zip(row, widths))
+            for row in self._table()
+        ]
+        return "\n".join(filter(None, [*lines, self._remark()]))
+
+    def _repr_html_(self) -> str:
+        return f"<div>{html_table(self._table())}<p>{self._remark()}</p></div>"
 
     __repr__ = __str__

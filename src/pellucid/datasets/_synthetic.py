@@ -67,7 +67,13 @@ def make_synthetic_1(
     >>> X.shape, X[y == 0, :3].tolist(), X[y == 1, 1:].mean().round(2)
     ((5000, 1000), [[1000.0, 1.0, 1.0], [1000.0, 0.0, 0.0]], np.float64(0.9))
     """
-    _check_sizes(n_samples, n_features, n_flipped)
+    if n_samples < 4:
+        raise ValueError(f"n_samples={n_samples}; two outliers and two groups need at least 4 rows")
+    if not 0 <= n_flipped < n_features:
+        raise ValueError(
+            f"n_flipped={n_flipped} must be between 0 and {n_features - 1}, the number of columns "
+            "after the first"
+        )
     random = check_random_state(random_state)
     y = np.full(n_samples, 2)
     y[:2], y[2 : 2 + (n_samples - 2) // 2] = 0, 1
@@ -79,16 +85,6 @@ def make_synthetic_1(
         flipped = 1 + random.choice(n_features - 1, n_flipped, replace=False)
         X[row, flipped] = 1.0 - X[row, flipped]
     return X, y
-
-
-def _check_sizes(n_samples: int, n_features: int, n_flipped: int) -> None:
-    if n_samples < 4:
-        raise ValueError(f"n_samples={n_samples}; two outliers and two groups need at least 4 rows")
-    if not 0 <= n_flipped < n_features:
-        raise ValueError(
-            f"n_flipped={n_flipped} must be between 0 and {n_features - 1}, the number of columns "
-            "after the first"
-        )
 
 
 def make_synthetic_2(
@@ -232,11 +228,13 @@ def make_eop_patterns(
     dims = list(pattern_dims)
     _check_patterns(n_samples, n_features, dims, background, width)
     random = check_random_state(random_state)
-    labels = _labels_of_patterns(len(dims), random)
+    labels = random.randint(2, size=len(dims))
+    while len(dims) > 1 and np.ptp(labels) == 0:  # all patterns would have the same class
+        labels = random.randint(2, size=len(dims))
     patterns = [
-        _draw_pattern(n_features, dim, lab, width, random) for dim, lab in zip(dims, labels)
+        _draw_pattern(n_features, dim, label, width, random)
+        for dim, label in zip(dims, labels.tolist())
     ]
-
     n_background = round(background * n_samples) if dims else n_samples
     pattern = np.full(n_samples, -1)
     pattern[n_background:] = np.arange(n_samples - n_background) % max(len(dims), 1)
@@ -274,14 +272,6 @@ def _check_patterns(
         raise ValueError(f"background={background} must be between 0 and 1")
     if len(width) != 2 or not 0 < width[0] <= width[1]:
         raise ValueError(f"width={width} must be two positive numbers, the smaller one first")
-
-
-def _labels_of_patterns(n_patterns: int, random: np.random.RandomState) -> list[int]:
-    """Random classes; drawn again if all patterns have the same class."""
-    labels = random.randint(2, size=n_patterns)
-    while n_patterns > 1 and len(set(labels)) == 1:
-        labels = random.randint(2, size=n_patterns)
-    return labels.tolist()
 
 
 def _draw_pattern(

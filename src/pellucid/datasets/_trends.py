@@ -121,7 +121,11 @@ def make_card_trends(
     ('collapse', 'waves', 'surge', 'summer', 'steady')
     """
     pl = import_optional("polars", "this data set")
-    groups = _all_groups()
+    business = [(sector, name) for sector, names in SECTORS.items() for name in names.split(", ")]
+    groups = [
+        Group(age, sex, sector, category, channel)
+        for age, sex, (sector, category), channel in product(AGES, SEXES, business, CHANNELS)
+    ]
     _check(n_groups, len(groups), misfits, moving_average, drift=drift, noise=noise, lag=lag)
     random = check_random_state(random_state)
     groups = [groups[i] for i in np.sort(random.choice(len(groups), n_groups, replace=False))]
@@ -170,14 +174,6 @@ def planted_trend(group: Group) -> str:
     if group.sector == "household":
         return "steady" if group.age >= 60 else "surge"
     return {"leisure": "collapse", "outdoor": "summer", "daily": "steady"}[group.sector]
-
-
-def _all_groups() -> list[Group]:
-    business = [(sector, name) for sector, names in SECTORS.items() for name in names.split(", ")]
-    return [
-        Group(age, sex, sector, category, channel)
-        for age, sex, (sector, category), channel in product(AGES, SEXES, business, CHANNELS)
-    ]
 
 
 def _log_trends(weeks: np.ndarray) -> list[np.ndarray]:

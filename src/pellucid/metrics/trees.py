@@ -106,8 +106,7 @@ def surrogate_cost(
     >>> surrogate_cost([[0.0], [2.0]], [0, 0], [[0.0]])
     4.0
     """
-    X, position = _read(X), np.asarray(labels, dtype=np.intp)
-    _check_length("labels", position, X)
+    X, position = _read(X, np.asarray(labels, dtype=np.intp))
     centers = np.asarray(centers, dtype=np.float64)
     if centers.ndim != 2 or centers.shape[1] != X.shape[1]:
         raise ValueError(f"centers has shape {centers.shape}, but X has {X.shape[1]} columns")
@@ -283,9 +282,8 @@ def _positions(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _partition_cost(objective: str, X: Any, labels: Any, sample_weight: Any) -> float:
-    X = _read(X)
     names, position = np.unique(np.asarray(labels), return_inverse=True)
-    _check_length("labels", position, X)
+    X, position = _read(X, position)
     data = _data(objective, X, sample_weight)
     centers = np.nan_to_num(data.group_centers(position, len(names)))
     return data.cost(position, centers)
@@ -299,13 +297,11 @@ def _data(objective: str, X: Any, sample_weight: Any) -> Dataset:
     return OBJECTIVES[objective](X, Weights.of(weight))
 
 
-def _read(X):
-    return canonical_csc(X) if sparse.issparse(X) else np.asarray(X)
-
-
-def _check_length(name: str, values: np.ndarray, X: Any) -> None:
-    if values.shape != (X.shape[0],):
-        raise ValueError(f"{name} has shape {values.shape}, but X has {X.shape[0]} rows")
+def _read(X: Any, labels: np.ndarray) -> tuple[Any, np.ndarray]:
+    X = canonical_csc(X) if sparse.issparse(X) else np.asarray(X)
+    if labels.shape != (X.shape[0],):
+        raise ValueError(f"labels has shape {labels.shape}, but X has {X.shape[0]} rows")
+    return X, labels
 
 
 def _average_over_leaves(

@@ -109,8 +109,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         ndarray of shape (n_samples,)
             Numbers of nodes of `tree_`.
         """
-        encoded = self._encode(X)
-        return self.tree_.apply(encoded)
+        return self.tree_.apply(self._tree_input(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the cluster of each row by the tree, from the explanation features alone.
@@ -126,8 +125,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         ndarray of shape (n_samples,)
             Clusters.
         """
-        encoded = self._encode(X)
-        return self.tree_.predict(encoded)
+        return self.tree_.predict(self._tree_input(X))
 
     def assign(self, X: Any) -> np.ndarray:
         """Cluster of the nearest medoid of each row, from the accuracy features alone.
@@ -196,10 +194,6 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         )
 
     def _tree_input(self, X: Any) -> np.ndarray:
-        return self._encode(X)
-
-    def _encode(self, X: Any) -> np.ndarray:
-        """Check that the estimator is fitted, and encode the explanation features of `X`."""
         check_is_fitted(self)
         return self.encoding_.transform(self._columns(X))
 

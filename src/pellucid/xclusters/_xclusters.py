@@ -31,7 +31,6 @@ from pellucid.xclusters.features import (
     FeatureReader,
     accuracy_data,
     explanation_data,
-    explanation_metric,
     take_rows,
 )
 from pellucid.xclusters.rows import GivenDistances, RowGroups
@@ -398,7 +397,9 @@ class XClusters(ExplainedClusters):
         data = accuracy_data(accuracy, metric)
         a = self._distances(data, metric, given[0], rows.first)
         self._ranges = column_ranges(take_rows(data, rows.first)) if metric == "gower" else None
-        metric = explanation_metric(self.explanation_distance, self.encoding_)
+        metric = self.explanation_distance
+        if metric == "auto":
+            metric = "jaccard" if all(self.encoding_.is_categorical) else "gower"
         data = explanation_data(explained, self.encoding_, metric)
         e = self._distances(data, metric, given[1], rows.first)
         seed = 0 if self.random_state is None else _draw_seed(self.random_state)
@@ -436,15 +437,13 @@ class XClusters(ExplainedClusters):
             return given.matrix[np.ix_(rows, rows)]
         window = self.window if metric == "dtw" else None
         find_distance(metric, window).read(data, "X")  # errors give the row numbers of X
-        options: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        return pairwise(take_rows(data, rows), metric, window=window, **options)
+        some = take_rows(data, rows)
+        return pairwise(some, metric, window=window, n_jobs=self.n_jobs, verbose=self.verbose)
 
 
 def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None:
-    if model.window is not None and "dtw" not in (
-        model.accuracy_distance,
-        model.explanation_distance,
-    ):
+    metrics = (model.accuracy_distance, model.explanation_distance)
+    if model.window is not None and "dtw" not in metrics:
         raise ValueError(
             f"window={model.window} is only used by the distance 'dtw'; set it to None"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,27 +19,19 @@ from pellucid.tables.frames import Columns, as_table, is_numeric, with_names
 from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 
 
-class FeatureIndices(NamedTuple):
-    """Column indices of the accuracy features and of the explanation features."""
-
-    accuracy: list[int]
-    explanation: list[int]
-
-
 @dataclass(frozen=True)
 class FeatureReader:
-    """Extracts accuracy and explanation features from the data of `fit` and from new rows.
+    """Extracts accuracy and explanation features from the data of `fit` and from new rows."""
 
-    The accuracy names are empty if X is not a table. `is_one_table` says whether both kinds of
-    features are columns of X, and `is_strict` whether a table of new rows must have exactly the
-    columns of `fit`.
-    """
-
-    indices: FeatureIndices
+    accuracy_indices: list[int]
+    explanation_indices: list[int]
     accuracy_names: list[str]
+    """Empty if X is not a table."""
     explanation_names: list[str]
     is_one_table: bool
+    """Whether both kinds of features are columns of X."""
     is_strict: bool
+    """Whether a table of new rows must have exactly the columns of `fit`."""
 
     @classmethod
     def fit(
@@ -55,34 +47,33 @@ class FeatureReader:
         Number and names of the columns that `predict` expects are stored in the estimator.
         """
         table = read_table(estimator, X if explanation is None else explanation, reset=True)
-        accuracy, accuracy_names = X, []
+        accuracy, accuracy_names, chosen, others = X, [], None, None
         if explanation is None:
-            indices = choose_features(
+            chosen, others = choose_features(
                 table.names, table.are_numeric, accuracy_features, explanation_features
             )
             accuracy = table
         else:
-            chosen = _find_columns(table.names, explanation_features, "explanation_features")
-            indices = FeatureIndices(
-                [], list(range(len(table.names))) if chosen is None else chosen
-            )
+            others = _find_columns(table.names, explanation_features, "explanation_features")
             if accuracy_features is not None or _is_frame(X):
                 accuracy = Columns.of(X)
                 chosen = _find_columns(accuracy.names, accuracy_features, "accuracy_features")
-                indices.accuracy.extend(range(len(accuracy.names)) if chosen is None else chosen)
         if isinstance(accuracy, Columns):
-            accuracy = accuracy.take(indices.accuracy)
+            chosen = list(range(len(accuracy.names))) if chosen is None else chosen
+            accuracy = accuracy.take(chosen)
             accuracy_names = accuracy.names
-        explained = table.take(indices.explanation)
-        is_strict = len(explained.names) == len(table.names)
-        reader = cls(indices, accuracy_names, explained.names, explanation is None, is_strict)
+        others = list(range(len(table.names))) if others is None else others
+        explained = table.take(others)
+        is_strict = len(others) == len(table.names)
+        names = accuracy_names, explained.names
+        reader = cls(chosen or [], others, *names, explanation is None, is_strict)
         return reader, accuracy, explained
 
     def explanation_positions(self, columns: Any, parameter: str) -> list[int] | None:
         """Positions of columns, given by name or by index, among the explanation features."""
         if columns is None:
             return None
-        indices = self.indices.explanation
+        indices = self.explanation_indices
         positions = []
         for column in [columns] if isinstance(columns, (str, Integral)) else columns:
             by_index = isinstance(column, Integral) and column in indices
@@ -101,7 +92,7 @@ class FeatureReader:
         """The explanation features of new rows."""
         if _is_frame(X) and not self.is_strict:
             return Columns.of(X).like(self.explanation_names)
-        return read_table(estimator, X, reset=False).take(self.indices.explanation)
+        return read_table(estimator, X, reset=False).take(self.explanation_indices)
 
     def accuracy(self, estimator: Any, X: Any) -> Any:
         """The accuracy features of new rows."""
@@ -110,8 +101,8 @@ class FeatureReader:
         if _is_frame(X):
             return Columns.of(X).like(self.accuracy_names)
         if self.is_one_table:
-            return read_table(estimator, X, reset=False).take(self.indices.accuracy)
-        return Columns.of(X).take(self.indices.accuracy)
+            return read_table(estimator, X, reset=False).take(self.accuracy_indices)
+        return Columns.of(X).take(self.accuracy_indices)
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Columns:
@@ -143,14 +134,8 @@ def choose_features(
     numeric: Sequence[bool],
     accuracy_features: Any = None,
     explanation_features: Any = None,
-) -> FeatureIndices:
-    """Select the accuracy features and the explanation features of a table.
-
-    Columns are given by name, by a pattern with ``*``, ``?`` and ``[...]``, or by index. If only
-    one kind is given, the other kind consists of all remaining columns. If none is given, numeric
-    columns are accuracy features and all others are explanation features; if all columns are
-    numeric, or none is, all columns are both.
-    """
+) -> tuple[list[int], list[int]]:
+    """Indices of the accuracy features and of the explanation features, as in XClusters."""
     all_columns = list(range(len(names)))
     accuracy = _find_columns(names, accuracy_features, "accuracy_features")
     explanation = _find_columns(names, explanation_features, "explanation_features")
@@ -173,7 +158,7 @@ def choose_features(
                 f"no column is left for the {kind} features, because all {len(names)} columns are "
                 f"{other} features; set {kind}_features too"
             )
-    return FeatureIndices(accuracy, explanation)
+    return accuracy, explanation
 
 
 def _find_columns(names: Sequence[str], selection: Any, parameter: str) -> list[int] | None:
@@ -244,15 +229,6 @@ def explanation_data(
         if is_categorical and is_numeric(explanation.values[i]):
             objects[:, i] = [str(value) for value in explanation.values[i]]
     return objects
-
-
-def explanation_metric(
-    metric: str | Callable[..., Any], encoding: Encoding
-) -> str | Callable[..., Any]:
-    """Replace "auto" by "jaccard" (only categories) or "gower"."""
-    if isinstance(metric, str) and metric == "auto":
-        return "jaccard" if all(encoding.is_categorical) else "gower"
-    return metric
 
 
 def accuracy_numbers(columns: Columns) -> np.ndarray:

@@ -184,9 +184,6 @@ class MedoidSearch:
     which rows are tried; ties go to the first row.
     """
 
-    weight: np.ndarray
-    pool: ThreadPool
-
     def __init__(
         self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool, order: np.ndarray | None = None
     ) -> None:
@@ -241,14 +238,8 @@ class MedoidSearch:
                 batch = batch[bound[batch] >= best]
 
                 def work(block: tuple[int, int], batch: np.ndarray = batch) -> None:
-                    savings(
-                        D=self.D,
-                        candidates=batch[slice(*block)],
-                        cost=self._cost,
-                        scale=self._scale,
-                        multiplier=self._multiplier,
-                        out=bound,
-                    )
+                    some, units = batch[slice(*block)], (self._scale, self._multiplier)
+                    savings(self.D, some, self._cost, *units, bound)
 
                 self._map_blocks(work, 0, len(batch))
                 best = max(best, bound[batch].max())
@@ -327,26 +318,13 @@ class MedoidSearch:
 
         def work(block: tuple[int, int]) -> np.ndarray:
             swap = np.empty(2, dtype=np.int64)
-            first_swap(
-                D=self.D,
-                order=self._candidates,
-                begin=block[0],
-                end=block[1],
-                is_medoid=is_medoid,
-                nearest=self._nearest,
-                second_distance=self._second_distance,
-                cost=self._cost,
-                second_cost=self._second_cost,
-                scale=self._scale,
-                multiplier=self._multiplier,
-                removal_cost=self._removal_cost,
-                swap=swap,
-            )
+            first_swap(self.D, self._candidates, *block, is_medoid, *rows, *costs, swap)
             return swap
 
-        swaps = (swap for swap in self._map_blocks(work, begin, end) if swap[0] >= 0)
-        swap = next(swaps, None)
-        return None if swap is None else (int(swap[0]), int(swap[1]))
+        rows = self._nearest, self._second_distance, self._cost, self._second_cost
+        costs = self._scale, self._multiplier, self._removal_cost
+        swaps = [swap.tolist() for swap in self._map_blocks(work, begin, end)]
+        return next(((position, i) for position, i in swaps if position >= 0), None)
 
     def _map_blocks(
         self, work: Callable[[tuple[int, int]], Any], begin: int, end: int

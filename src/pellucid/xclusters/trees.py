@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.from_sklearn import (
@@ -81,9 +82,10 @@ class TreeGrower:
     def grow(self, labels: np.ndarray) -> ClusterTree:
         """Grow the tree of a clustering, given as labels 0, 1, ... of the rows."""
         if self._is_package_estimator():
-            tree = self._fit_package_estimator(labels)
+            model = clone(self.tree).set_params(reference=None)
+            tree = model.fit(self.X, labels, sample_weight=self.weight).tree_
             return ClusterTree(tree, self._measure(labels, tree.predict(self.X)))
-        growth = self._grow_classifier(labels)
+        growth = self._grow(labels)
         if isinstance(growth, _OpaqueTree):
             # CART without errors on the predictions has the same predictions.
             growth = TreeGrower(self.X, self.weight)._grow_cart(growth.predicted)
@@ -94,7 +96,7 @@ class TreeGrower:
         if self._is_package_estimator():
             tree, accuracy = self.grow(labels)
             return tree.node_count, accuracy
-        growth = self._grow_classifier(labels)
+        growth = self._grow(labels)
         return growth.n_nodes, self._measure(labels, growth.predicted)
 
     def _is_package_estimator(self) -> bool:
@@ -102,9 +104,6 @@ class TreeGrower:
 
     def _measure(self, labels: np.ndarray, predicted: np.ndarray) -> float:
         return MEASURES[self.measure](confusion(labels, predicted, self.measure_weight))
-
-    def _grow_classifier(self, labels: np.ndarray) -> _ClassifierGrowth | _OpaqueTree:
-        return self._grow_cart(labels) if self.tree is None else self._fit_other_tree(labels)
 
     def _grow_cart(self, labels: np.ndarray) -> _ClassifierGrowth:
         """Replay the splits of an exact CART until `min_accuracy` is reached.
@@ -127,7 +126,9 @@ class TreeGrower:
             growth.add(split)
         return growth
 
-    def _fit_other_tree(self, labels: np.ndarray) -> _ClassifierGrowth | _OpaqueTree:
+    def _grow(self, labels: np.ndarray) -> _ClassifierGrowth | _OpaqueTree:
+        if self.tree is None:
+            return self._grow_cart(labels)
         classifier = fit_tree(self.tree, self.X, labels, self.weight)
         if not has_splits(classifier):
             return _OpaqueTree.of(classifier, self.X, labels)
@@ -135,12 +136,6 @@ class TreeGrower:
         for split in _splits(classifier, self.X):
             growth.add(split)
         return growth
-
-    def _fit_package_estimator(self, labels: np.ndarray) -> ThresholdTree:
-        from sklearn.base import clone
-
-        model = clone(self.tree).set_params(reference=None)
-        return model.fit(self.X, labels, sample_weight=self.weight).tree_
 
     def _build(self, growth: _ClassifierGrowth) -> ThresholdTree:
         builder, _ = build_from_splits(
@@ -312,10 +307,9 @@ def check_tree(tree: Any) -> None:
 
 def fit_tree(tree: Any, X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> Any:
     """Fit a copy of a tree; one without sample weights on as many copies of each row."""
-    from sklearn.base import clone
-
     model = clone(tree, safe=False)
-    if _takes_sample_weight(tree):
+    parameters = inspect.signature(tree.fit).parameters.values()
+    if any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
         return model.fit(X, labels, sample_weight=weight)
     if np.ptp(weight) == 0:
         return model.fit(X, labels)
@@ -360,8 +354,3 @@ def name_of(estimator: Any) -> str:
     """How an estimator is named in a message; without its address in memory."""
     text = repr(estimator)
     return f"{type(estimator).__name__}()" if " object at 0x" in text else text
-
-
-def _takes_sample_weight(estimator: Any) -> bool:
-    parameters = inspect.signature(estimator.fit).parameters.values()
-    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)

@@ -68,9 +68,6 @@ class NumericDistance(Distance):
     0, and the matrix is symmetric.
     """
 
-    name: str
-    scipy_name: str
-
     def __init__(self, name: str, scipy_name: str | None = None) -> None:
         self.name, self.scipy_name = name, scipy_name or name
 
@@ -119,8 +116,8 @@ class Cosine(NumericDistance):
     def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
         distances = super().tile(rows, others, tile, same=same)
         top, bottom, left, right = tile
-        is_zero = _are_zero(rows[top:bottom])
-        others_zero = _are_zero(others[left:right])
+        is_zero = _largest_entries(rows[top:bottom]) == 0
+        others_zero = _largest_entries(others[left:right]) == 0
         distances *= 0.5
         distances[is_zero] = 1.0
         distances[:, others_zero] = 1.0
@@ -158,24 +155,17 @@ class ScipyDistance(NumericDistance):
     def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             distances = super().tile(rows, others, tile, same=same)
-        undefined = np.isnan(distances)
-        if undefined.any():
-            self._replace_undefined(distances, undefined, rows, others, tile)
-        # Rounding may give -1e-16.
-        return np.maximum(distances, 0.0)
-
-    def _replace_undefined(
-        self, distances: np.ndarray, undefined: np.ndarray, rows: Any, others: Any, tile: Tile
-    ) -> None:
-        """Identical rows have distance 0; an undefined distance of other rows is an error."""
-        for i, j in np.argwhere(undefined):
+        for i, j in np.argwhere(np.isnan(distances)):
             row, other = tile[0] + i, tile[2] + j
+            # Identical rows have distance 0; an undefined distance of other rows is an error.
             if not np.array_equal(rows[row], others[other]):
                 raise ValueError(
                     f"the distance {self.name!r} of rows {row} and {other} is not defined, such as "
                     "the correlation of a constant row; use another distance"
                 )
             distances[i, j] = 0.0
+        # Rounding may give -1e-16.
+        return np.maximum(distances, 0.0)
 
 
 class CallableDistance(Distance):
@@ -238,11 +228,6 @@ def _divide_rows(matrix: Any, by: np.ndarray) -> Any:
         return matrix / by[:, None]
     data = matrix.data / np.repeat(by, np.diff(matrix.indptr))
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _are_zero(matrix: Any) -> np.ndarray:
-    """Whether each row contains only zeros."""
-    return np.asarray(abs(matrix).sum(axis=1)).ravel() == 0
 
 
 class DTW(Distance):

@@ -63,10 +63,10 @@ def choose_axis(
 ) -> Axis:
     """Choose the axis of a column, whose numbers are `values` without missing ones.
 
-    The axis reaches over all values and thresholds if they are close together, or if a threshold or
-    many rows of a cluster lie among the outermost values. Otherwise it leaves out the outermost
-    values and counts them. `cuts` are the thresholds on this column. `may_be_log` is false for
-    dates, `must_be_log` is true for a column that was clustered on a logarithmic scale.
+    The axis reaches over all values and thresholds, the `cuts`, if they are close together, or if
+    a threshold or many rows of a cluster lie among the outermost values. Otherwise it leaves out
+    the outermost values and counts them. `must_be_log` is true for a column that was clustered on a
+    logarithmic scale.
     """
     cuts = [float(cut) for cut in cuts if np.isfinite(cut)]
     if len(values) == 0:

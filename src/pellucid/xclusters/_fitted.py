@@ -109,7 +109,8 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         ndarray of shape (n_samples,)
             Numbers of nodes of `tree_`.
         """
-        return self.tree_.apply(self._tree_input(X))
+        encoded = self._tree_input(X)  # raises NotFittedError before `tree_` is missing
+        return self.tree_.apply(encoded)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the cluster of each row by the tree, from the explanation features alone.
@@ -125,7 +126,8 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         ndarray of shape (n_samples,)
             Clusters.
         """
-        return self.tree_.predict(self._tree_input(X))
+        encoded = self._tree_input(X)
+        return self.tree_.predict(encoded)
 
     def assign(self, X: Any) -> np.ndarray:
         """Cluster of the nearest medoid of each row, from the accuracy features alone.

@@ -61,32 +61,25 @@ class Block(NamedTuple):
 class PairSearch:
     """Minimize D(k, α) + λ·N(k, α) for 0 ≤ α ≤ 1 up to a tolerance ε_b (algorithm 1 of the paper).
 
-    If D and N are monotone, then in a block [k1, k2] × [α1, α2], D is smallest at (k2, α1) and N
-    is smallest at (k1, α2). The lower bound of the block is D(k2, α1) + λ·N(k1, α2), and its upper
-    bound is the smaller objective of these two corners. The block with the smallest lower bound is
-    split along its longer side, relative to the whole range: [α1, α2] in its middle, and the n
-    values of k at the ⌊n/2⌋-th, which belongs to both parts, so that they share corners. Of
-    equal sides, k is split, as in the running example of the paper. Blocks with lower + ε_b ≥ best
-    objective are pruned. Each pair is evaluated once.
+    If D and N are monotone, the lower bound of a block [k1, k2] × [α1, α2] is D(k2, α1) +
+    λ·N(k1, α2), and its upper bound is the smaller objective of these two corners. The block with
+    the smallest lower bound is split along its longer side, relative to the whole range; of equal
+    sides, k is split, as in the example of the paper. Blocks with lower + ε_b ≥ best objective are
+    pruned. Each pair is evaluated once.
 
     Before a block is split, its first and last values of k are removed as long as they are pruned
     by themselves. Their bound is D(k, α1) + λ·N(k, α2), with the values of the corners of the block
     where these are not evaluated. This reduction of branch-reduce-and-bound (Hellings et al. 2012)
     is not in algorithm 1. It evaluates nothing itself and usually saves evaluations.
 
-    N is a step function of α. Therefore, blocks of a single k are not split further if α2 - α1 is
-    at most `alpha_tol`, or `coarse_tol` while all evaluated pairs have a penalty. If D and N are
-    monotone, the result is at most ε_b above the optimum, unless the lower bound of such a block is
-    smaller.
+    Blocks of a single k are not split further if α2 - α1 is at most `alpha_tol`, or `coarse_tol`
+    while all evaluated pairs have a `penalty`. This number, at least 0, is added to the objective
+    of a pair, such as for a tree that is not accurate enough. Blocks with a penalty at (k1, α2) are
+    pruned if there is a pair without one; until then, those of the smallest penalty come first.
 
-    `penalty` is a number of at least 0 that is added to the objective of a pair, such as for a tree
-    that is not accurate enough. It is assumed to decrease with α and to increase with k, like N: if
-    there is a pair without penalty, blocks with a penalty at (k1, α2) are pruned. As long as there
-    is none, the blocks are split, those of the smallest penalty first.
-
-    `stop` is called before each evaluation; the search ends if it returns True, and is not
-    complete. `report` is called with the best objective and the lower bound after each step. `best`
-    is the least objective with its pair (k, α).
+    `stop` is called before each evaluation, and ends the search if it returns True. `report` is
+    called with the best objective and the lower bound after each step. `best` is the least
+    objective with its pair (k, α).
     """
 
     parts: Parts

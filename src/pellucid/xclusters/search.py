@@ -86,9 +86,9 @@ def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
     """The k at which a decreasing curve flattens; the smallest k if there is no elbow."""
     if len(ks) < 3 or max(distortions) == min(distortions):
         return ks[0]
-    found = import_optional("kneed", option("search", "two-step"), _ALTERNATIVE)
-    KneeLocator = found.KneeLocator
-    knee = KneeLocator(list(ks), list(distortions), curve="convex", direction="decreasing").knee
+    kneed = import_optional("kneed", option("search", "two-step"), _ALTERNATIVE)
+    curve = {"curve": "convex", "direction": "decreasing"}
+    knee = kneed.KneeLocator(list(ks), list(distortions), **curve).knee
     return ks[0] if knee is None else int(knee)
 
 
@@ -140,13 +140,9 @@ def refine_locally(
     """Evaluate the neighbors of the best pairs until no neighbor of a near-best pair is left.
 
     Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
-    close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
-    or one step in both. Pairs within 3% of the best objective are refined, best first. Then the
-    step in α is halved as long as it is larger than `alpha_tol`, the distance within which two
-    values of α are the same. At most a tenth of the number of pairs of the grid is evaluated.
-    Before, α = 0 is evaluated with every k, so that the result is not worse than clustering first
-    and explaining afterwards. The refinement ends when a third of the number of pairs of the grid
-    is evaluated.
+    close to one that is almost as good. The step in α is halved as long as it is larger than
+    `alpha_tol`, the distance within which two values of α are the same. Before, α = 0 is evaluated
+    with every k, so that the result is not worse than clustering first and explaining afterwards.
 
     `known` are the evaluated pairs, a live view that grows when `objective` evaluates a pair.
     """
@@ -326,13 +322,15 @@ def check_rows(n: int, k_range: tuple[int, int]) -> None:
 def warn_about(outcome: SearchOutcome, grower: TreeGrower) -> None:
     """Warn if the search was interrupted or if the tree does not reach its required accuracy."""
     if outcome.was_interrupted:
-        _warn(
+        warnings.warn(
             f"interrupted after {len(outcome.evaluations)} evaluations; the clusters are the best "
-            "of these"
+            "of these",
+            ConvergenceWarning,
+            stacklevel=3,
         )
     if outcome.chosen.accuracy < grower.min_accuracy - ROUNDING:
         text = _exact_tree_text if grower.tree is None else _other_tree_text
-        _warn(text(outcome, grower))
+        warnings.warn(text(outcome, grower), ConvergenceWarning, stacklevel=3)
 
 
 def _exact_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
@@ -358,10 +356,6 @@ def _other_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
         f"best of {len(outcome.evaluations)} evaluated pairs reaches {best['accuracy']:.3f}. "
         f"Reduce {option('tree_accuracy')}, or use a larger tree"
     )
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 
 def _make_clusterer(model: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:

@@ -70,7 +70,7 @@ def check_matrix(
         )
     D = row_major(matrix)
     with ThreadPool(count_threads(n_jobs)) as pool:
-        found = pool.map(lambda top: _first_asymmetric(D, top, tolerance), _tops(D))
+        found = pool.map(lambda top: _first_asymmetric(D, top, tolerance), range(0, len(D), _BLOCK))
     for i, j in filter(None, found):
         raise ValueError(
             f"{name} is not symmetric: [{i}, {j}] is {matrix[i, j]:.6g}, [{j}, {i}] is "
@@ -173,15 +173,10 @@ def _read(distances: Any, n: int | None, name: str) -> np.ndarray:
     return matrix
 
 
-def _tops(matrix: np.ndarray) -> range:
-    """First rows of the blocks that are checked."""
-    return range(0, len(matrix), _BLOCK)
-
-
 def _raise_invalid_entry(matrix: np.ndarray, name: str, tolerance: float) -> None:
     """Raise an error that names the first negative, NaN or infinite entry."""
     tolerance = tolerance if np.isfinite(tolerance) else 0.0
-    for top in _tops(matrix):
+    for top in range(0, len(matrix), _BLOCK):
         rows = matrix[top : top + _BLOCK]
         wrong = np.argwhere(~(np.isfinite(rows) & (rows >= -tolerance)))
         if len(wrong):
@@ -198,7 +193,7 @@ def _raise_invalid_entry(matrix: np.ndarray, name: str, tolerance: float) -> Non
 def _first_asymmetric(D: np.ndarray, top: int, tolerance: float) -> tuple[int, int] | None:
     """The first entry of a block of rows that differs from the entry across the diagonal."""
     rows, columns = D[top : top + _BLOCK, top:], D[top:, top : top + _BLOCK].T
-    blocks = (slice(left, left + _BLOCK) for left in _tops(columns.T))
+    blocks = (slice(left, left + _BLOCK) for left in range(0, rows.shape[1], _BLOCK))
     if max(np.abs(rows[:, block] - columns[:, block]).max() for block in blocks) <= tolerance:
         return None
     i, j = np.argwhere(np.abs(rows - columns) > tolerance)[0] + top

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExShallow
-from pellucid._core.criteria import mistakes
+from pellucid._core.criteria import column_search, mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
@@ -85,3 +85,19 @@ def test_centers_at_one_place_share_a_leaf(blobs):
     X, centers = blobs
     model = IMM(reference=np.concatenate([centers, centers[:2]])).fit(X)
     assert model.n_leaves_ == 12
+
+
+@pytest.mark.parametrize("method", [ExShallow, ExGreedy])
+def test_columns_that_are_refined_together(method, monkeypatch):
+    """Many columns of few rows: the same trees as one column after the other."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(90, 600)), 1)
+    X += rng.normal(size=(4, 600))[rng.integers(4, size=90)]
+    given = {"reference": X[:4], "n_jobs": 1}
+    weight = rng.integers(1, 4, size=90)
+    for data in (X, sparse.csr_array(X)):
+        together = method(**given).fit(data, sample_weight=weight)
+        with monkeypatch.context() as patched:
+            patched.setattr(column_search, "FEW_ROWS", 0)
+            alone = method(**given).fit(data, sample_weight=weight)
+        assert together.tree_ == alone.tree_

@@ -417,3 +417,28 @@ def test_between_ss_adds_up_columns_in_a_fixed_order(n_features):
         total += (parts[0] + parts[1]) / moments.weights[c]
     assert moments.between_ss() == total
     assert Moments(moments.sums, moments.weights, np.zeros(5, dtype=np.int64)).between_ss() == 0
+
+
+def test_a_changed_node_is_updated_as_the_whole_tree_is():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(120, 3)), 1)
+    tree = ExKMC(reference=X[:6], n_leaves=9).fit(X).tree_
+    mutable = MutableTree(tree, problem_of(X, X[:6], np.arange(120) % 6), "midpoint", 12)
+    for _ in range(60):
+        node = int(rng.choice(mutable.inner()))
+        change = int(rng.integers(3))
+        if change == 0:
+            mutable.cut(node, int(rng.integers(3)), float(rng.normal()))
+        elif change == 1 and len(mutable.leaves()) < 12:
+            node = int(rng.choice(mutable.leaves()))
+            mutable.split(node, int(rng.integers(3)), float(rng.normal()))
+        elif change == 2 and len(mutable.leaves()) > 4 and mutable.is_leaf(mutable.left[node]):
+            child = int(mutable.right[node])
+            mutable.replace(node, child)
+            node = child
+        mutable.update_at(node)
+        whole = mutable.copy()
+        whole.update_all()
+        for used in mutable.preorder():
+            assert (mutable.reach[used] == whole.reach[used]).all()
+            assert (mutable.rows[used] == whole.rows[used]).all()

@@ -166,9 +166,17 @@ class CenterSearch(ABC):
     def best_splits(self, features: np.ndarray) -> list[Split]:
         """The n best splits in some columns."""
         n_gaps, cost = self.codes.ascending.shape[1] - 1, self.cost_per_column
-        sizes = len(self.rows), cost
         return search_columns(
-            self.problem, features, *sizes, self.scan, self.refine, np.inf, n_gaps, self.n
+            self.problem,
+            features,
+            len(self.rows),
+            cost,
+            self.scan,
+            self.refine,
+            np.inf,
+            n_gaps,
+            self.n,
+            refine_many=self.refine_many,
         )
 
     def scan(self, features: np.ndarray, found: np.ndarray) -> None:
@@ -177,6 +185,9 @@ class CenterSearch(ABC):
         for start in range(0, len(features), self.step):
             few = features[start : start + self.step]
             self.terms.judge(few, codes, self.separation_sums(few), inside, -np.inf, found)
+
+    refine_many: Callable[[np.ndarray], np.ndarray] | None = None
+    """`refine` for many columns of few rows, if there is a loop for them."""
 
     @abstractmethod
     def separation_sums(self, features: np.ndarray) -> EdgeSums:
@@ -210,6 +221,32 @@ class CenterSearch(ABC):
             for g, cut in enumerate(of_bins.tolist()):
                 cuts[g] = min(tuple(cuts[g]), tuple(cut))
         return cuts
+
+
+class ValueCodes(NamedTuple):
+    """Columns of a few rows, with an edge at every value and at every center.
+
+    `codes`, (n_columns, n_rows), and `center_code`, (n_columns, n_centers), are places in `edges`,
+    (n_columns, n_rows + n_centers), which are ascending, padded with infinity.
+    """
+
+    codes: np.ndarray
+    center_code: np.ndarray
+    edges: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, coordinates: np.ndarray) -> ValueCodes:
+        """Codes of rows and of centers, both column by column."""
+        everything = np.concatenate([values, coordinates], axis=1)
+        order = everything.argsort(axis=1)
+        ascending = np.take_along_axis(everything, order, axis=1)
+        rank = np.zeros(order.shape, dtype=np.int64)
+        np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=rank[:, 1:])
+        codes, edges = np.empty_like(rank), np.full(order.shape, np.inf)
+        np.put_along_axis(codes, order, rank, axis=1)
+        np.put_along_axis(edges, rank, ascending, axis=1)
+        n_rows = values.shape[1]
+        return cls(codes[:, :n_rows], np.ascontiguousarray(codes[:, n_rows:]), edges)
 
 
 class BinRows(NamedTuple):

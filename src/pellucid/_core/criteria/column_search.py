@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -27,6 +28,12 @@ _MIN_ROWS = 2**15
 
 _MANY_ROWS = 2**18
 """Rows of a node from which on all threads refine one column together."""
+
+
+FEW_ROWS, _MANY_COLUMNS, _FIRST_COLUMNS = 2**12, 64, 8
+"""Rows of a node up to which columns are refined together, if at least so many are waiting; and how
+many at first, since the most promising ones may decide.
+"""
 
 
 class Split(NamedTuple):
@@ -60,6 +67,7 @@ def search_columns(
     n_gaps: int = 1,
     n_best: int = 1,
     goal: float | None = None,
+    refine_many: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> list[Split]:
     """The best splits, at most one from each gap of each column, the best first.
 
@@ -73,7 +81,8 @@ def search_columns(
     ``scan(features, found)`` fills ``found[j, g]`` for each column and gap: the least objective
     over the edges, the edge that has it, and a lower bound for all other thresholds.
     ``refine(feature, limit)`` returns objective and threshold of the best split in each gap, edges
-    included, as rows of an array; they need not be exact above `limit`.
+    included, as rows of an array; they need not be exact above `limit`. ``refine_many(features)``
+    returns the same for many columns of few rows, of which each alone is little work.
     """
     found = np.full((problem.n_features, n_gaps, 3), no_split, dtype=type(no_split))
     shares_rows = problem.shares_rows(n_rows, len(features))
@@ -81,8 +90,14 @@ def search_columns(
     problem.pool.map(lambda block: scan(block, found), blocks)
     search = ColumnSearch(found[features], features, problem.bins.edges, no_split, n_best, goal)
     # The most promising column often decides, so all threads work on that one first.
-    n_columns = 1
+    n_columns, n_together = 1, _FIRST_COLUMNS
     while columns := search.next_columns(n_columns):
+        n_left = len(columns) + search.n_waiting
+        if refine_many and n_rows <= FEW_ROWS and n_left >= _MANY_COLUMNS:
+            blocks = problem.feature_blocks(np.array(columns), 64 * n_rows)
+            search.store(columns, [*chain(*problem.pool.map(refine_many, blocks))])
+            n_columns, n_together = n_together, 2 * n_together
+            continue
         n_columns = 1 if n_rows >= _MANY_ROWS else problem.pool.n_threads
         refine_column = partial(refine, limit=search.limit)
         search.store(columns, problem.pool.map(refine_column, columns))
@@ -112,7 +127,8 @@ class ColumnSearch:
         self._refined: dict[int, np.ndarray] = {}
         bound, limit = self._bound, self.limit
         waiting = (bound <= limit if limit < no_split else bound < no_split).nonzero()[0]
-        self._waiting = waiting[bound[waiting].argsort(kind="stable")].tolist()
+        self._waiting = waiting[bound[waiting].argsort(kind="stable")]
+        self._next = 0  # in `_waiting`
 
     @property
     def limit(self) -> float:
@@ -120,19 +136,23 @@ class ColumnSearch:
         n = self._n_best
         return min(self._goal, self._least.min() if n == 1 else _nth_smallest(self._values, n))
 
+    @property
+    def n_waiting(self) -> int:
+        """How many columns have to be refined if the limit stays."""
+        waiting = self._bound[self._waiting[self._next :]]
+        return int(waiting.searchsorted(self.limit, side="right"))
+
     def next_columns(self, n: int) -> list[int]:
         """Of the next n columns, those that must be refined; none if the search is finished."""
-        limit = self.limit
-        chosen = [i for i in self._waiting[:n] if self._may_win(i, limit)]
-        self._waiting = self._waiting[n:] if chosen else []
-        return [int(self.features[i]) for i in chosen]
-
-    def _may_win(self, i: int, limit: float) -> bool:
-        """Whether a threshold inside the bins of a column could be among the best."""
-        bound = self._bound[i]
-        if self._n_best == 1 and bound == limit == self._least.min():
-            return i <= int(self._least.argmin())
-        return bound <= limit
+        limit, least = self.limit, self._least.min()
+        some = self._waiting[self._next : self._next + n]
+        bound = self._bound[some]
+        may_win = bound <= limit
+        if self._n_best == 1 and limit == least:  # of ties, the first column is the best
+            may_win &= (bound < limit) | (some <= self._least.argmin())
+        chosen = some[may_win]
+        self._next = self._next + n if len(chosen) else len(self._waiting)
+        return self.features[chosen].tolist()
 
     def store(self, columns: list[int], refined: Sequence[np.ndarray]) -> None:
         """Store objective and threshold of the best split in each gap of refined columns."""

@@ -14,6 +14,7 @@ from pellucid._core.criteria.center_search import (
     CenterSearch,
     EdgeSums,
     ObjectiveTerms,
+    ValueCodes,
     edge_sums,
 )
 from pellucid._core.criteria.column_search import Split
@@ -262,6 +263,41 @@ class _NodeSearch(CenterSearch):
         weights, margins = self.weights.count(features), self.margins.count(features)
         totals, base = self.margins.totals, self.labeled.base
         return edge_sums(features, weights, margins, totals, self.codes, base)
+
+    def refine_many(self, features: np.ndarray) -> np.ndarray:
+        step = max(1, CHUNK // (len(self.rows) + len(self.centers)))
+        starts = range(0, len(features), step)
+        return np.concatenate([self._refine_few(features[s : s + step]) for s in starts])
+
+    def _refine_few(self, features: np.ndarray) -> np.ndarray:
+        """Least objective and threshold by column and gap, by trying all values."""
+        from pellucid._core.kernels.induced_cost import excess_of_columns
+
+        problem, labeled, every = self.problem, self.labeled, np.arange(len(features))
+        values = np.array([problem.values(j, labeled.rows) for j in features.tolist()])
+        coordinates = problem.centers[self.centers[:, None], features].T
+        codes, center_code, edges = ValueCodes.of(values, coordinates)
+        sums = np.zeros((3, *edges.shape), dtype=np.int64)
+        excess_of_columns(
+            codes=codes,
+            rows=labeled.rows,
+            weight=labeled.weight,
+            nearest=labeled.center,
+            centers=self.centers,
+            costs=problem.costs,
+            center_code=center_code,
+            scratch=np.empty((3, edges.shape[1]), dtype=np.int64),
+            amount=sums[0],
+            left=sums[2],
+        )
+        sums[0] += labeled.base
+        killers = self.terms.killer_left[features], self.terms.killer_right[features]
+        terms = self.terms._replace(killer_left=killers[0], killer_right=killers[1])
+        found, inside = np.empty((len(every), len(self.centers) - 1, 3)), np.zeros_like(edges, bool)
+        center_code.sort(axis=1)
+        terms.judge(every, center_code, EdgeSums(*sums), inside, -np.inf, found)
+        thresholds = edges[every[:, None], found[:, :, 1].astype(np.intp)]
+        return np.stack([found[:, :, 0], thresholds], axis=2)
 
     def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
         amount, fall, change = self._induced_costs(feature)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -52,9 +53,13 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         return self.start_node(self.problem.by_center)
 
     def start_state(self, cluster: int | None = None) -> MistakesState:
+        return MistakesState(self._ends)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
         rows, label = self.problem.by_center, self.problem.labels.item
         starts = [bisect_left(rows, c, key=label) for c in range(self.problem.n_clusters)]
-        return MistakesState(np.array([*starts, len(rows)]))
+        return np.array([*starts, len(rows)])
 
     def best_center_splits(
         self, node: Node[MistakesState], features: np.ndarray, n: int

@@ -36,6 +36,9 @@ _MAX_TASK_VALUES = 2**17
 _ENCODED_ROWS = 1024
 """Rows whose codes are found together if values are stored column by column."""
 
+_FEW_ROWS = 2**9
+"""Rows below which codes are found by bisection: a table of the cells would take longer."""
+
 _FEW_VALUES = 2**14
 """Values up to which NumPy finds the codes, so that small tables need no compiled loop for them."""
 
@@ -251,12 +254,21 @@ def _sparse_codes(
 def _dense_codes(
     X: np.ndarray, quantizer: Quantizer, is_mixed: np.ndarray, pool: ThreadPool
 ) -> tuple[np.ndarray, ...]:
-    from pellucid._core.kernels.binning import BLOCK_COLUMNS, BLOCK_ROWS, dense_codes
+    from pellucid._core.kernels.binning import (
+        BLOCK_COLUMNS,
+        BLOCK_ROWS,
+        dense_codes,
+        entry_codes,
+    )
 
     edges, has_all = quantizer.edges, quantizer.has_all
     codes, nothing = np.empty(X.shape[::-1], dtype=_code_type(edges)), np.empty(0, dtype=np.int32)
     if X.size <= _FEW_VALUES:
         _fill_codes(X, edges, has_all, is_mixed, codes)
+        return codes, nothing, nothing
+    if len(X) < _FEW_ROWS:
+        ends = np.arange(X.shape[1] + 1) * len(X)
+        entry_codes(X.T.ravel(), ends, edges, quantizer.n_edges, codes.reshape(-1), is_mixed)
         return codes, nothing, nothing
     lookup, flat = quantizer.lookup, FlatRows.of(X)
 
@@ -303,12 +315,14 @@ def _find_edges(
     coordinates = np.sort(centers.T, axis=1)
     sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, pool)
 
+    has_cells = X.shape[0] >= _FEW_ROWS
+
     def work(columns: slice | np.ndarray) -> None:
         samples, lengths = sample(columns)
         grid = CellGrid.of(samples, lengths)
         low[columns], scale[columns] = grid.low, grid.scale
         edges[columns], has_all[columns] = choose_edges(
-            samples, lengths, coordinates[columns], grid, width
+            samples, lengths, coordinates[columns], grid if has_cells else None, width
         )
 
     pool.map(work, blocks)
@@ -352,13 +366,18 @@ def _sparse_samples(X: Any) -> tuple[Callable[..., Any], Sequence[Any]]:
 
 
 def choose_edges(
-    samples: np.ndarray, lengths: np.ndarray, coordinates: np.ndarray, grid: CellGrid, width: int
+    samples: np.ndarray,
+    lengths: np.ndarray,
+    coordinates: np.ndarray,
+    grid: CellGrid | None,
+    width: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Edges of columns: center coordinates and quantiles of samples.
 
-    All values of a sample if there are few enough. Otherwise evenly spaced ones, moved up to the
-    end of their cell, so that in most cells one look-up gives the code. A value that fills two
-    quantiles gets a bin of its own, so that its many rows do not weaken the bound of a bin.
+    All values of a sample if there are few enough. Otherwise evenly spaced ones; with a grid, they
+    are moved up to the end of their cell, so that in most cells one look-up gives the code. A value
+    that fills two quantiles gets a bin of its own, so that its many rows do not weaken the bound of
+    a bin.
 
     `samples`, (n_columns, n_values), are ascending, padded with infinity, and `lengths` their
     lengths. `coordinates`, (n_columns, n_clusters), are those of the centers, ascending. Returns
@@ -376,7 +395,7 @@ def choose_edges(
     if not has_all.all():
         many = slice(None) if not has_all.any() else ~has_all
         n = n_free[many].max() - 1
-        cells = CellGrid(grid.low[many], grid.scale[many])
+        cells = grid and CellGrid(grid.low[many], grid.scale[many])
         wanted[many, :n] = _quantiles(samples[many], lengths[many], n_free[many], cells, n)
     candidates = np.concatenate([coordinates, wanted], axis=1)
     candidates.sort(axis=1)
@@ -404,7 +423,7 @@ def _compact(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
 
 
 def _quantiles(
-    samples: np.ndarray, lengths: np.ndarray, n_free: np.ndarray, grid: CellGrid, n: int
+    samples: np.ndarray, lengths: np.ndarray, n_free: np.ndarray, grid: CellGrid | None, n: int
 ) -> np.ndarray:
     """Edges at n quantiles of the columns; infinity for those that are not needed."""
     turn = np.arange(1, n + 1)
@@ -414,7 +433,7 @@ def _quantiles(
     places += samples.shape[1] * np.arange(len(samples))[:, None]
     values = samples.ravel().take(places)
     values[is_spare] = np.inf
-    edges = grid.cell_ends(values)
+    edges = values.copy() if grid is None else grid.cell_ends(values)
     edges[is_spare] = np.inf
     is_repeated = np.zeros(values.shape, dtype=bool)
     np.equal(values[:, 1:], values[:, :-1], out=is_repeated[:, 1:])

@@ -82,6 +82,54 @@ def sum_excess(codes, rows, nearest_rank, ordered, costs, gap_of_bin, by_gap, by
 
 
 @compiled
+def excess_of_columns(
+    codes, rows, weight, nearest, centers, costs, center_code, scratch, amount, left
+):
+    """The excess of all rows of a node at the edges of several columns.
+
+    codes : bin of the rows of the node, (n_columns, n_rows)
+    nearest : nearest center of each row, as a position among `centers`
+    center_code : edges of these centers, (n_columns, n_centers)
+    scratch : (3, n), with n at least the number of bins and of centers
+    amount, left : (n_columns, n_bins), 0 before: the excess, and the weight left of every edge
+    """
+    (order, rank, gap_of_bin), n_gaps = scratch, len(centers) - 1
+    for f in range(len(codes)):
+        for c in range(n_gaps + 1):
+            r = c
+            while r > 0 and center_code[f, order[r - 1]] > center_code[f, c]:
+                order[r] = order[r - 1]
+                r -= 1
+            order[r] = c
+        gap = -1
+        for r in range(n_gaps + 1):
+            rank[order[r]] = r
+        for b in range(amount.shape[1]):
+            while gap < n_gaps and center_code[f, order[gap + 1]] < b:
+                gap += 1
+            gap_of_bin[b] = gap
+        for i in range(len(rows)):
+            b, own, row = codes[f, i], rank[nearest[i]], rows[i]
+            gap, is_left = gap_of_bin[b], np.int64(gap_of_bin[b] >= own)
+            own_cost, least, sign = costs[row, centers[order[own]]], _INFINITE, 2 * is_left - 1
+            for r in range(is_left * n_gaps, own, -sign):
+                cost = costs[row, centers[order[r]]]
+                least = cost if cost < least else least
+                g = r - is_left
+                if sign * (gap - g) >= 0:  # separated at the edges from `low` up to `high`
+                    low, high = center_code[f, order[g]], center_code[f, order[g + 1]]
+                    excess = least - own_cost
+                    if g == gap:
+                        low, high = (low, b) if is_left else (b, high)
+                    amount[f, low] += excess
+                    amount[f, high] -= excess
+            left[f, b] += weight[i]
+        for b in range(1, amount.shape[1]):
+            amount[f, b] += amount[f, b - 1]
+            left[f, b] += left[f, b - 1]
+
+
+@compiled
 def sum_least_costs(rows, centers, costs):
     """Sum over rows of the least cost at one of the centers."""
     total = np.int64(0)

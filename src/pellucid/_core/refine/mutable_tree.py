@@ -161,6 +161,23 @@ class MutableTree(ArrayTree):
         for node in order:
             self.update_rows(node)
 
+    def update_at(self, node: int) -> None:
+        """The same after a change of one node: of its cut, its leaves, or its parent."""
+        parents = {child: above for above in self.inner() for child in self.children(above)}
+        for child in self.children(node):
+            if child != LEAF:
+                self.update_reach(child)
+        above: int | None = node
+        while above is not None:
+            self.update_reach(above)
+            above = parents.get(above)
+        if node == self.root:
+            self.rows[node] = self._all_rows
+        else:
+            self.update_rows(parents[node])
+        for below in self.preorder(node):
+            self.update_rows(below)
+
     def center_thresholds(self) -> None:
         """Move all thresholds to the midpoints of their intervals; rows stay in their leaves."""
         for node in self.inner():
@@ -194,7 +211,7 @@ class MutableTree(ArrayTree):
         self._is_changed[node] = True
 
     def split(self, leaf: int, feature: int, threshold: float) -> tuple[int, int]:
-        """Split a leaf; both new leaves have its cluster. Call `update_all` afterwards."""
+        """Split a leaf; both new leaves have its cluster. Call `update_at` afterwards."""
         children = self.add_children(leaf)
         for child in children:
             self.feature[child], self.cluster[child] = LEAF, self.cluster[leaf]
@@ -203,7 +220,7 @@ class MutableTree(ArrayTree):
         return children
 
     def replace(self, node: int, child: int) -> None:
-        """Replace a node by one of its children. Call `update_all` afterwards."""
+        """Replace a node by one of its children. Call `update_at` for the child afterwards."""
         if node == self.root:
             self.root = child
         else:

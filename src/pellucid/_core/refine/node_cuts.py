@@ -13,13 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.column_search import FEW_ROWS, Split
 from pellucid._core.criteria.partition import split_rows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.sums import ColumnScan, SumFormula, SumSearch
 from pellucid._core.data.arrays import stable_argsort
 from pellucid._core.kernels import INFINITE_COST
 from pellucid._core.refine.tuning import DEFAULT_LIMITS, SweepLimits
+
+_CHUNK = 2**16
+"""Numbers that are sorted together."""
 
 
 class ContestedRows(NamedTuple):
@@ -85,6 +88,7 @@ class FixedCenterSearch(SumSearch):
         )
         terms = np.stack([np.minimum(difference, 0), np.maximum(difference, 0)], axis=1)
         super().__init__(problem, SumOfDifferences(), contested.rows, totals, terms)
+        self._differences = difference
 
     def best(self, goal: int) -> Split | None:
         """The best cut below a goal, with contested rows on both sides.
@@ -108,9 +112,27 @@ class FixedCenterSearch(SumSearch):
         problem.pool.map(lambda block: self.scan(block, found), blocks)
         limit = np.sort(found[:, 0, 0])[number - 1]
         promising = np.flatnonzero(np.minimum(found[:, 0, 0], found[:, 0, 2]) <= limit)
-        refined = problem.pool.map(lambda j: self.refine(j, limit), promising.tolist())
-        least = [cuts[0, 0] for cuts in refined]
+        if len(self.rows) <= FEW_ROWS:
+            blocks = problem.feature_blocks(promising, 64 * len(self.rows))
+            least = np.concatenate(problem.pool.map(self._least_sums, blocks))
+        else:
+            refined = problem.pool.map(lambda j: self.refine(j, limit), promising.tolist())
+            least = np.array([cuts[0, 0] for cuts in refined])
         return np.sort(promising[np.argsort(least, kind="stable")[:number]])
+
+    def _least_sums(self, features: np.ndarray) -> np.ndarray:
+        """Least sum of differences by column, from the values of a few rows."""
+        least, step = [], max(1, _CHUNK // len(self.rows))
+        difference = self._differences
+        for start in range(0, len(features), step):
+            few = features[start : start + step].tolist()
+            values = np.array([self.problem.values(j, self.rows) for j in few])
+            order = values.argsort(axis=1)
+            ascending = np.take_along_axis(values, order, axis=1)
+            is_cut = ascending[:, 1:] > ascending[:, :-1]
+            sums = difference[order].cumsum(axis=1)[:, :-1]
+            least.append(sums.min(axis=1, initial=INFINITE_COST, where=is_cut))
+        return np.concatenate(least)
 
 
 class Moments(NamedTuple):

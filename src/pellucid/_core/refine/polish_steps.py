@@ -79,7 +79,7 @@ def improve_cuts_with_moving_centers(state: PolishState) -> bool:
         better = _improve_with_moving_centers(state, node, moments)
         if better is not None:
             moments, changed = better, True
-            tree.update_all()
+            tree.update_at(node)
     return changed
 
 
@@ -210,8 +210,9 @@ def prune(state: PolishState) -> None:
         is_same = tree.cluster[left] == tree.cluster[right]
         is_idle = tree.is_leaf(left) and tree.is_leaf(right) and is_same
         if is_idle or not len(tree.rows[left]) or not len(tree.rows[right]):
-            tree.replace(node, left if len(tree.rows[left]) else right)
-            tree.update_all()
+            kept = left if len(tree.rows[left]) else right
+            tree.replace(node, kept)
+            tree.update_at(kept)
 
 
 def remove_useless(state: PolishState) -> bool:
@@ -274,7 +275,7 @@ def swap(
 
 def _remove(state: PolishState, removal: Removal) -> None:
     state.tree.replace(removal.parent, removal.sibling)
-    state.tree.update_all()
+    state.tree.update_at(removal.sibling)
 
 
 def _removals(state: PolishState, *, leaves_only: bool = False) -> list[Removal]:
@@ -382,7 +383,7 @@ def _split(state: PolishState, split: LeafSplit, new_cluster: int | None) -> Non
     tree = state.tree
     own = tree.cluster[split.leaf]
     children = tree.split(split.leaf, split.cut.feature, split.cut.threshold)
-    tree.update_all()
+    tree.update_at(split.leaf)
     if new_cluster is not None:
         tree.cluster[children[1]] = new_cluster
         return

@@ -39,6 +39,9 @@ _REASONS = {
     "result": Message("isResult"),
     "kind": Message("isKind"),
 }
+_ORDERED = frozenset({"rank", "ranking", "place", "position", "time"})
+"""Words of names whose whole numbers never repeat, but are measurements."""
+
 _UNUSABLE = ("constant", "time", "nested")
 _DESCRIBED = ("date", "calendar part", "result", "kind")
 
@@ -312,11 +315,26 @@ def _numeric_role(column: pl.Series) -> str:
 
 
 def _numbers_the_rows(column: pl.Series) -> bool:
-    """Whether a column of whole numbers counts the rows from 0 or 1, in their order."""
-    if len(column) <= 10 or column.min() not in (0, 1):
-        return False
+    """Whether whole numbers count the rows in their order, or never repeat where chance would.
+
+    Measurements repeat: of n values that are drawn from r numbers, n² / 2r pairs are equal on
+    average. Values in ascending or descending order may be sums, and 1 to n in any order ranks.
+    """
+    n_rows, first = len(column), column.min()
     steps = column.cast(pl.Float64).diff().drop_nulls()
-    return bool((steps == 1).all() or (steps == -1).all())
+    if n_rows <= 10:
+        return False
+    is_count = (steps == 1).all() or (steps == -1).all()
+    if first in (0, 1) and is_count:
+        return True
+    if n_rows < tuning.FEWEST_NUMBERED or _ORDERED.intersection(words_of(column.name)):
+        return False
+    span = float(column.max()) - float(first)  # type: ignore[arg-type]
+    if column.n_unique() < n_rows or (first in (0, 1) and span < n_rows):
+        return False
+    if (steps > 0).all() or (steps < 0).all():
+        return span < 2 * n_rows
+    return 2 * tuning.EXPECTED_REPEATS * span <= n_rows**2
 
 
 def _text_role(column: pl.Series, *, is_requested: bool) -> str:

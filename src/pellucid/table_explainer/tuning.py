@@ -33,6 +33,13 @@ FEWEST_DATES = 10
 ALMOST_ALL = 0.95
 """Share of different values from which on whole numbers named such as "unitid" are IDs."""
 
+FEWEST_NUMBERED = 30
+EXPECTED_REPEATS = 10
+"""Rows from which on whole numbers that never repeat are IDs, if chance would repeat so many pairs.
+
+Of measured columns, fewer than one in 20,000 would have no equal pair then (e to the power of -10).
+"""
+
 MOST_LISTED = 20
 """Columns that a line lists for one reason."""
 

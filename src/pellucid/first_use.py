@@ -51,19 +51,6 @@ class WarmUp(NamedTuple):
     folder: str | None
 
 
-class _CompilationCounter(event.Listener):
-    """Counts functions that are compiled."""
-
-    def __init__(self) -> None:
-        self.n_compiled = 0
-
-    def on_start(self, event: event.Event) -> None:
-        self.n_compiled += 1
-
-    def on_end(self, event: event.Event) -> None:
-        """Nothing to do."""
-
-
 def warm_up(*, verbose: int | bool = False) -> WarmUp:
     """Compile all loops of the package and store the machine code.
 
@@ -94,13 +81,14 @@ def warm_up(*, verbose: int | bool = False) -> WarmUp:
     """
     fits = list(all_fits())
     progress = Progress("warm-up: fits", len(fits), verbose)
-    counter, start = _CompilationCounter(), time.perf_counter()
-    with event.install_listener("numba:compile", counter), warnings.catch_warnings():
+    start = time.perf_counter()
+    with event.install_recorder("numba:compile") as compiled, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for fit in fits:
             fit()
             progress.step()
-    return WarmUp(counter.n_compiled, time.perf_counter() - start, code_folder())
+    n_compiled = sum(each.is_start for _, each in compiled.buffer)
+    return WarmUp(n_compiled, time.perf_counter() - start, code_folder())
 
 
 def all_fits() -> Iterator[Callable[[], Any]]:

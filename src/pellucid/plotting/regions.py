@@ -132,14 +132,11 @@ def plot_score_map(
     level classifies correctly, weighted by 1 / distance. Rows that it classifies correctly are
     marked by +, others by o. The line is the threshold of the region.
 
+    The model is fitted with ``regions="nonparametric"``.
+
     Parameters
     ----------
-    model : EOPClassifier or ATEOPClassifier
-        Fitted with ``regions="nonparametric"``.
-    X : array-like or data frame of shape (n_samples, n_features)
-        Rows to draw.
-    y : array-like of shape (n_samples,)
-        Their classes.
+    {level_rows}
     {level}
     {feature_names}
     {ax}

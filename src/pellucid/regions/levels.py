@@ -81,14 +81,11 @@ class Level(ListLevel):
 
 
 class LevelAnswers(NamedTuple):
-    """Predictions of a decision list, one entry per row."""
+    """Per row, the indices of its level, of its region in it, and of the predicted class, or -1."""
 
     level: np.ndarray
-    """Index of the level that covers the row, or -1."""
     region: np.ndarray
-    """Index of the region within the level, or -1."""
     answer: np.ndarray
-    """Index of the predicted class, or -1."""
 
 
 def find_answers(levels: Sequence[ListLevel], X: Any) -> LevelAnswers:

@@ -11,12 +11,11 @@ import numpy as np
 from pellucid._utils.notices import flag, option
 from pellucid.tables.frames import as_table
 from pellucid.xclusters.series_times import (
-    all_steps,
     as_numbers,
     match_columns,
     read_column_times,
     read_times,
-    to_steps,
+    time_axis,
 )
 
 AGGREGATES = ("mean", "sum", "median", "min", "max")
@@ -427,13 +426,3 @@ def read_entities(frame: Any, columns: list[str]) -> tuple[Any, np.ndarray]:
     # Joins do not keep the order of rows in every library.
     rows = rows.join(entities.with_row_index(position), on=columns, how="left").sort(row)
     return entities, rows.get_column(position).to_numpy().astype(np.intp)
-
-
-def time_axis(row_times: np.ndarray, frequency: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """All times in ascending order, and the index of the time of each row."""
-    if frequency is None:
-        times, index = np.unique(row_times, return_inverse=True)
-        return times, index.reshape(-1)
-    times, index = np.unique(to_steps(row_times, frequency, name), return_inverse=True)
-    steps, position = all_steps(times, frequency)
-    return steps, position[index.reshape(-1)]

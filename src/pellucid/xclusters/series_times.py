@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -84,7 +85,21 @@ def parse_dates(texts: Sequence[str]) -> np.ndarray | None:
     return None
 
 
-def to_steps(times: np.ndarray, frequency: Any, name: str) -> np.ndarray:
+def time_axis(times: np.ndarray, frequency: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """All times or steps in ascending order, and the index of each of `times` among them."""
+    if frequency is None:
+        return np.unique(times, return_inverse=True)
+    times = _to_steps(times, frequency, name)
+    first, last = times.min(), times.max()
+    if times.dtype.kind == "M":
+        unit: Any = np.datetime_data(times.dtype)[0]
+        step = np.timedelta64(7 if frequency == "week" else 1, unit)
+        return np.arange(first, last + step, step), ((times - first) // step).astype(np.intp)
+    position = np.rint((times - first) / frequency).astype(np.intp)
+    return first + frequency * np.arange(position.max() + 1), position
+
+
+def _to_steps(times: np.ndarray, frequency: Any, name: str) -> np.ndarray:
     """Round each time down to the start of its hour, day, week (Monday), month, year or step.
 
     The `frequency` of numeric times is a number: the length of the steps, which start at 0. `name`
@@ -105,17 +120,6 @@ def to_steps(times: np.ndarray, frequency: Any, name: str) -> np.ndarray:
             f"frequency={frequency!r}, but column {name!r} contains numbers: use a positive number"
         )
     return np.floor(times / frequency) * frequency
-
-
-def all_steps(times: np.ndarray, frequency: Any) -> tuple[np.ndarray, np.ndarray]:
-    """All steps from the first to the last of `times`, and the index of each of `times`."""
-    first, last = times[0], times[-1]
-    if times.dtype.kind == "M":
-        unit: Any = np.datetime_data(times.dtype)[0]
-        step = np.timedelta64(7 if frequency == "week" else 1, unit)
-        return np.arange(first, last + step, step), ((times - first) // step).astype(np.intp)
-    position = np.rint((times - first) / frequency).astype(np.intp)
-    return first + frequency * np.arange(position[-1] + 1), position
 
 
 def as_numbers(times: np.ndarray) -> np.ndarray:
@@ -223,7 +227,7 @@ def read_column_times(names: Sequence[str]) -> np.ndarray:
 
     A prefix that all names share is ignored.
     """
-    prefix = re.sub(r"[\d./:-]+$", "", _common_prefix(names))
+    prefix = re.sub(r"[\d./:-]+$", "", os.path.commonprefix(list(names)))
     for texts in (list(names), [name.removeprefix(prefix).strip() for name in names]):
         if (dates := parse_dates(texts)) is not None:
             return dates
@@ -235,8 +239,3 @@ def read_column_times(names: Sequence[str]) -> np.ndarray:
         return np.array(years, dtype=np.int64)
     return np.arange(1, len(names) + 1)
 
-
-def _common_prefix(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    n = next((i for i, sign in enumerate(first) if last[i : i + 1] != sign), len(first))
-    return first[:n]

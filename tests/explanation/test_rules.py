@@ -5,8 +5,9 @@ import pytest
 from sklearn.datasets import load_wine, make_blobs
 
 from pellucid import IMM, ExKMC
-from pellucid.explanation.conditions import Condition, format_number
+from pellucid.explanation.conditions import Condition
 from pellucid.explanation.rules import Rule, path_conditions, simplify
+from pellucid.tables.column_formats import format_number
 from pellucid.tables.encoding import Indicator
 
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 
 from _support.export_cases import category_model, hostile_model
 from pellucid import IMM, ExKMC, Explanation, plot_tree
-from pellucid.explanation.conditions import format_number
+from pellucid.tables.column_formats import format_number
 from pellucid.tree import TreeBuilder
 
 

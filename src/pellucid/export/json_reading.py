@@ -68,13 +68,7 @@ _MOST_LABEL_CHARACTERS = 2**24
 
 
 def read_document(document: Any) -> Explanation | RegionList:
-    """Validate a document of lists and dictionaries and build its model.
-
-    Raises
-    ------
-    ValueError
-        If anything is missing, unknown, of the wrong type or out of range.
-    """
+    """Build the model of a document; a ValueError says what is missing, unknown or wrong."""
     if isinstance(document, dict) and document.get("format") == REGIONS_FORMAT:
         check_version(document, REGIONS_FORMAT, VERSION)
         check_schema(document, "regions")

@@ -126,7 +126,17 @@ def make_card_trends(
         Group(age, sex, sector, category, channel)
         for age, sex, (sector, category), channel in product(AGES, SEXES, business, CHANNELS)
     ]
-    _check(n_groups, len(groups), misfits, moving_average, drift=drift, noise=noise, lag=lag)
+    if not 1 <= n_groups <= len(groups):
+        raise ValueError(f"n_groups={n_groups} must be between 1 and {len(groups)}")
+    if not 0 <= misfits <= 1:
+        raise ValueError(f"misfits={misfits} must be between 0 and 1")
+    if not 1 <= moving_average <= _N_WEEKS:
+        raise ValueError(
+            f"moving_average={moving_average} must be between 1 and {_N_WEEKS}, the number of weeks"
+        )
+    for name, size in (("drift", drift), ("noise", noise), ("lag", lag)):
+        if not size >= 0:
+            raise ValueError(f"{name}={size} must be at least 0")
     random = check_random_state(random_state)
     groups = [groups[i] for i in np.sort(random.choice(len(groups), n_groups, replace=False))]
     labels = np.array([TRENDS.index(planted_trend(group)) for group in groups])
@@ -200,19 +210,3 @@ def _log_weekly_amount(group: Group) -> float:
     """Logarithm of the weekly spending of a group before the outbreak."""
     by_age = (-2.0, 0.0, 0.7, 1.0, 0.8, 0.2, -0.8)[AGES.index(group.age)]
     return 10.0 + by_age + (0.8 if group.sector in ("household", "daily") else 0.0)
-
-
-def _check(
-    n_groups: int, max_groups: int, misfits: float, moving_average: int, **sizes: float
-) -> None:
-    if not 1 <= n_groups <= max_groups:
-        raise ValueError(f"n_groups={n_groups} must be between 1 and {max_groups}")
-    if not 0 <= misfits <= 1:
-        raise ValueError(f"misfits={misfits} must be between 0 and 1")
-    if not 1 <= moving_average <= _N_WEEKS:
-        raise ValueError(
-            f"moving_average={moving_average} must be between 1 and {_N_WEEKS}, the number of weeks"
-        )
-    for name, size in sizes.items():
-        if not size >= 0:
-            raise ValueError(f"{name}={size} must be at least 0")

@@ -224,15 +224,12 @@ def _check(model: Any, X: Any, n_bootstraps: Any, fraction: Any, reference: str)
 class _FixedReference(BaseEstimator):
     """A fitted reference of known labels and centers."""
 
+    labels_: np.ndarray
+    cluster_centers_: np.ndarray
+
     def fit(self, X: Any) -> _FixedReference:
         """Nothing to do; the method marks an estimator."""
         return self
-
-
-def _fixed(labels: np.ndarray, centers: np.ndarray) -> _FixedReference:
-    found = _FixedReference()
-    found.labels_, found.cluster_centers_ = labels, centers
-    return found
 
 
 def adjusted_rand_index(table: np.ndarray) -> float:
@@ -341,9 +338,9 @@ class _Refits:
             refit.set_params(random_state=seed)
         refit.set_params(n_jobs=1, verbose=0)
         if not self.is_refit:
-            labels = self.labels[rows]
+            labels, fixed = self.labels[rows], _FixedReference()
+            fixed.labels_, fixed.cluster_centers_ = labels, self.model.reference_centers_
             y = labels if self.model._has_labels else None
-            fixed = _fixed(labels, self.model.reference_centers_)
             refit.set_params(reference=fixed if y is None else None)
         given = {} if self.space is None else {"space": self.space[rows]}
         return refit.fit(take_rows(self.rows, rows), y, sample_weight=weight, **given)

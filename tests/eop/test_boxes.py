@@ -62,7 +62,7 @@ def test_bins_have_about_the_same_weight(n_bins):
     ranks = np.stack([random.permutation(200), random.integers(0, 3, 200)]).astype(np.int32)
     sizes, units = np.array([200, 3]), random.integers(1, 5, 200)
     codes, starts = np.empty((2, 200), np.uint8), np.empty((2, n_bins + 1), np.int64)
-    bin_ranks(ranks, sizes, units, n_bins, codes, starts)
+    bin_ranks(ranks, sizes, units, n_bins, np.ones(2, dtype=bool), codes, starts)
     weight = np.bincount(codes[0], units, n_bins)
     assert abs(weight - units.sum() / n_bins).max() <= 4
     assert (codes[1] == ranks[1]).all()

@@ -13,27 +13,31 @@ from pellucid._utils.compilation import allocating, inner
 
 
 @allocating
-def bin_ranks(ranks, sizes, units, n_bins, codes, starts):
-    """Divide the ranks of each column into bins of about the same weight.
+def bin_ranks(ranks, sizes, units, n_bins, is_used, codes, starts):
+    """Divide the ranks of each column that is used into bins of about the same weight.
 
     Parameters
     ----------
     ranks : (n_columns, n) int32
         Rank of each row in each column, below `sizes`.
+    is_used : (n_columns,) bool
+        Columns that are not used have no codes and no starts.
     codes : (n_columns, n) uint8, filled in
         Bin of each row.
     starts : (n_columns, n_bins + 1) int64, filled in
         First rank of each bin; at the end the number of ranks.
     """
     total = units.sum()
-    for j in range(len(ranks)):
+    for j in np.flatnonzero(is_used):
         weight_of = np.zeros(sizes[j], np.int64)
         for i in range(len(units)):
             weight_of[ranks[j, i]] += units[i]
-        bin_of, below = np.empty(sizes[j], np.uint8), 0
+        bin_of, below, part = np.empty(sizes[j], np.uint8), 0, 0
         starts[j, :] = sizes[j]
         for rank in range(sizes[j]):
-            b = rank if sizes[j] <= n_bins else below * n_bins // total
+            while (part + 1) * total <= below * n_bins:
+                part += 1
+            b = rank if sizes[j] <= n_bins else part
             bin_of[rank] = b
             starts[j, b] = min(starts[j, b], rank)
             below += weight_of[rank]
@@ -52,20 +56,23 @@ def positive_sums(codes, subsets, y, own, cost, n_bins, n_classes, bound):
     """
     n_subsets, dim = subsets.shape
     n_cells = n_bins**dim
-    gained, lost = np.empty((n_classes, n_cells), np.int64), np.empty(n_cells, np.int64)
+    gained, lost = np.empty(n_classes * n_cells, np.int64), np.empty(n_cells, np.int64)
+    first_cell, cells = y * n_cells, np.empty(len(y), np.int64)
     for s in range(n_subsets):
         gained[:] = 0
         lost[:] = 0
+        cells[:] = 0
+        for a in range(dim):
+            code_of = codes[subsets[s, a]]
+            for i in range(len(y)):
+                cells[i] = cells[i] * n_bins + code_of[i]
         for i in range(len(y)):
-            cell = 0
-            for a in range(dim):
-                cell = cell * n_bins + codes[subsets[s, a], i]
-            gained[y[i], cell] += own[i]
-            lost[cell] += cost[i]
+            gained[first_cell[i] + cells[i]] += own[i]
+            lost[cells[i]] += cost[i]
         for c in range(n_classes):
-            total = 0
+            total, of_class = 0, gained[c * n_cells : (c + 1) * n_cells]
             for cell in range(n_cells):
-                total += max(0, gained[c, cell] - lost[cell])
+                total += max(0, of_class[cell] - lost[cell])
             bound[s, c] = total
 
 
@@ -121,12 +128,16 @@ def best_grid_box(first, second, gains, n_bins, facet, is_bounded, least, box):
             continue  # without this row, a box is not worse
         sums[:] = 0
         for high in range(low, rows):
+            positive = 0  # no range has more
             for j in range(columns):
                 sums[j] += grid[high, j]
+                positive += max(0, sums[j])
             is_last = high == rows - 1
             if (most[high] == 0 and not is_last) or (is_bounded and low == 0 and is_last):
                 continue
             ends = facet * ((low > 0) + (not is_last))
+            if positive - ends <= best:
+                continue
             found = _best_run(sums, columns, facet, is_bounded, best + ends, run) - ends
             if found > best:
                 best = found
@@ -142,12 +153,13 @@ def improve_box(ranks, sizes, gains, facet, lower, upper):
     values. Rows with lower ≤ rank ≤ upper are inside; both are changed. The result is the value.
     """
     dim, n = ranks.shape
-    outside = np.zeros(n, np.int64)
+    outside = np.zeros(n, np.int8)
     n_ends = 0
     for a in range(dim):
-        n_ends += (lower[a] > 0) + (upper[a] < sizes[a] - 1)
+        low, high = np.int32(lower[a]), np.int32(upper[a])
+        n_ends += (low > 0) + (high < sizes[a] - 1)
         for i in range(n):
-            outside[i] += not (lower[a] <= ranks[a, i] <= upper[a])
+            outside[i] += not (low <= ranks[a, i] <= high)
     value = -facet * n_ends
     for i in range(n):
         if outside[i] == 0:
@@ -155,21 +167,22 @@ def improve_box(ranks, sizes, gains, facet, lower, upper):
     sums, run = np.empty(sizes.max(), np.int64), np.empty(2, np.int64)
     unchanged = a = 0
     while unchanged < dim:
+        low, high, rank_of = np.int32(lower[a]), np.int32(upper[a]), ranks[a]
         sums[: sizes[a]] = 0
         for i in range(n):
-            rank = ranks[a, i]
-            if outside[i] == (not (lower[a] <= rank <= upper[a])):
+            rank = rank_of[i]
+            if outside[i] == (not (low <= rank <= high)):
                 sums[rank] += gains[i]
-        others = n_ends - (lower[a] > 0) - (upper[a] < sizes[a] - 1)
+        others = n_ends - (low > 0) - (high < sizes[a] - 1)
         least = value + facet * others
         found = _best_run(sums, sizes[a], facet, False, least, run) - facet * others
         if found > value:
+            first, last = np.int32(run[0]), np.int32(run[1])
             for i in range(n):
-                rank = ranks[a, i]
-                outside[i] += not (run[0] <= rank <= run[1])
-                outside[i] -= not (lower[a] <= rank <= upper[a])
-            value, lower[a], upper[a] = found, run[0], run[1]
-            n_ends = others + (lower[a] > 0) + (upper[a] < sizes[a] - 1)
+                rank = rank_of[i]
+                outside[i] += (low <= rank <= high) - (first <= rank <= last)
+            value, lower[a], upper[a] = found, first, last
+            n_ends = others + (first > 0) + (last < sizes[a] - 1)
             unchanged = 1
         else:
             unchanged += 1
@@ -195,7 +208,7 @@ def improve_boxes(ranks, sizes, y, units, own, cost, held, facet, columns, answe
     """
     n_boxes, dim = columns.shape
     part, size = np.empty((dim, len(y)), np.int32), np.empty(dim, np.int64)
-    gains = np.empty(len(y), np.int64)
+    gains, inside = np.empty(len(y), np.int64), np.empty(len(y), np.bool_)
     for b in range(n_boxes):
         for a in range(dim):
             part[a], size[a] = ranks[columns[b, a]], sizes[columns[b, a]]
@@ -205,11 +218,13 @@ def improve_boxes(ranks, sizes, y, units, own, cost, held, facet, columns, answe
         figures[b, 0] = improve_box(part, size, gains, facet, lower[b], upper[b])
         for a in range(dim):
             figures[b, 1] += (lower[b, a] > 0) + (upper[b, a] < size[a] - 1)
+        inside[:] = True
+        for a in range(dim):
+            low, high = np.int32(lower[b, a]), np.int32(upper[b, a])
+            for i in range(len(y)):
+                inside[i] &= low <= part[a, i] <= high
         for i in range(len(y)):
-            is_inside = True
-            for a in range(dim):
-                is_inside &= lower[b, a] <= part[a, i] <= upper[b, a]
-            if is_inside:
+            if inside[i]:
                 figures[b, 2] += units[i]
                 figures[b, 3] += units[i] if y[i] == answers[b] else 0
                 figures[b, 4] += held[i]

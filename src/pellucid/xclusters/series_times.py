@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -227,7 +226,7 @@ def read_column_times(names: Sequence[str]) -> np.ndarray:
 
     A prefix that all names share is ignored.
     """
-    prefix = re.sub(r"[\d./:-]+$", "", os.path.commonprefix(list(names)))
+    prefix = re.sub(r"[\d./:-]+$", "", _common_prefix(names))
     for texts in (list(names), [name.removeprefix(prefix).strip() for name in names]):
         if (dates := parse_dates(texts)) is not None:
             return dates
@@ -238,4 +237,10 @@ def read_column_times(names: Sequence[str]) -> np.ndarray:
     if len(set(years)) == len(names):
         return np.array(years, dtype=np.int64)
     return np.arange(1, len(names) + 1)
+
+
+def _common_prefix(names: Sequence[str]) -> str:
+    first, last = min(names), max(names)
+    n = next((i for i, sign in enumerate(first) if last[i : i + 1] != sign), len(first))
+    return first[:n]
 

@@ -243,4 +243,3 @@ def _common_prefix(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
     n = next((i for i, sign in enumerate(first) if last[i : i + 1] != sign), len(first))
     return first[:n]
-

@@ -278,3 +278,11 @@ def test_the_report_has_cards_overlaps_and_what_is_unexplained(tmp_path, wine):
     shares = rules.cluster_coverage_
     sizes = np.array([(names == label).mean() for label in rules.classes_])
     assert (shares * sizes).sum() == pytest.approx(rules.coverage_)
+
+
+def test_a_single_cluster_is_described_by_the_rule_of_all_rows():
+    X = np.random.default_rng(0).normal(size=(900, 4))
+    rules = RuleSet().fit(X, np.zeros(900, dtype=int))
+    assert [rule.text for rule in rules.rules_] == ["always"]
+    assert rules.coverage_ == rules.precision_ == 1
+    assert (rules.predict(X) == 0).all()

@@ -364,6 +364,9 @@ class BoxSearch:
             if box not in seen and values[i] > 0:
                 seen.add(box)
                 yield self.candidate(cluster, self._refine(box, own * rates[0] - other * rates[1]))
+        # No start leads to the box of all rows if no column divides them.
+        if () not in seen and own.sum() * rates[0] > other.sum() * rates[1]:
+            yield self.candidate(cluster, ())
 
     def refine(self, cluster: int, box: Box, unexplained: np.ndarray, barred: np.ndarray) -> Box:
         """A box with the best ends of all its intervals, without codes."""

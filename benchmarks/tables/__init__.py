@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import random
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +282,8 @@ def _ari_text(rows: list[Row]) -> str:
 def _summary(rows: list[Row], before: dict) -> Sheet:
     by_table = group(rows, "table")
     n_tables = len(by_table)
-    stable = [name for name, found in by_table.items() if len({r["k"] for r in found}) == 1]
+    several = [found for found in by_table.values() if len(found) > 1]
+    stable = [found for found in several if len({r["k"] for r in found}) == 1]
     two = [name for name, found in by_table.items() if found[0]["k"] == "2"]
     small = [name for name, found in by_table.items() if any(_is_small(row) for row in found)]
     lost = sum(int(row["lost_to_stray"]) for row in rows if row["lost_to_stray"])
@@ -318,7 +320,7 @@ def _summary(rows: list[Row], before: dict) -> Sheet:
         ],
         ["such trees that are no costlier than that one", _of(no_costlier, kept), "all"],
         ["numeric columns lost to a stray value", str(lost), "0"],
-        ["tables with the same k for all seeds", f"{len(stable)} of {n_tables}", "90 %"],
+        ["tables with the same k for all of several seeds", _of(stable, several), "90 %"],
         ["tables with a cluster below 2 % of the rows", str(len(small)), "0"],
         ["tables with k = 2", f"{len(two)} of {n_tables}", "at most a third"],
         [
@@ -334,7 +336,7 @@ def _k(found: list[Row]) -> int:
     return int(found[0]["k"])
 
 
-def _of(some: list[Row], rows: list[Row]) -> str:
+def _of(some: Sequence[Any], rows: Sequence[Any]) -> str:
     return f"{len(some)} of {len(rows)}"
 
 

@@ -128,3 +128,10 @@ def test_onnx_reads_sentinels_as_missing():
     session = runtime.InferenceSession(found.explanation.to_onnx().SerializeToString())
     inputs = {name: table[name].to_numpy()[:, None] for name in ("size",)}
     assert session.run(["cluster"], inputs)[0].tolist() == found.labels.tolist()
+
+
+@pytest.mark.parametrize("value", [-1.0, -9.0])
+def test_the_only_negative_number_is_missing(value):
+    rates = np.random.default_rng(0).uniform(95, 250, 200)
+    assert find_sentinels(pl.Series("rate", [*rates, *[value] * 4])) == [value]
+    assert find_sentinels(pl.Series("rate", [*rates - 200, *[value] * 4])) == []

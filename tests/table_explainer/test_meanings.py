@@ -11,6 +11,7 @@ import pytest
 import pellucid
 from pellucid._utils.notices import InputError
 from pellucid.table_explainer.arguments import ExplainOptions
+from pellucid.table_explainer.meanings import is_named_code, is_named_identifier, meaning_of
 from pellucid.table_explainer.roles import choose_roles
 
 N = 200
@@ -238,3 +239,11 @@ def test_a_table_of_dates_only_says_so():
     table = pl.DataFrame({"date": [date(2020, 1, 1) + timedelta(days=i) for i in range(N)]})
     with pytest.raises(InputError, match=r"no column to cluster by: date \(a date\)"):
         pellucid.explain(table, verbose=False)
+
+
+def test_numbers_of_things_and_flags_of_leavers():
+    assert is_named_identifier("branch_no")
+    assert not is_named_identifier("is_no")
+    assert is_named_code("device")
+    assert not is_named_code("n_devices")
+    assert meaning_of(pl.Series("left_company", [0, 1, 1]), set(), is_whole=True) == "result"

@@ -68,12 +68,14 @@ def _is_sentinel(
     n_rows = count + int(counts.sum())
     if _is_typical(value) and (gap > width or (value <= -99 and others.min() >= 0)):
         return True
+    is_frequent = tuning.FEWEST_ZEROS <= count <= tuning.MOST_ZEROS * n_rows
+    if is_frequent and (value == -1 or _is_typical(value)) and 0 < -10 * value <= others.min():
+        return True  # the only negative number
     if value in (0, -1) and others.min() > 0:
         mean = float(np.average(others, weights=counts))
         spread = float(np.sqrt(np.average((others - mean) ** 2, weights=counts)))
-        is_rare = tuning.FEWEST_ZEROS <= count <= tuning.MOST_ZEROS * n_rows
         far, mean_far = tuning.FAR_ZERO
-        return is_rare and gap > far * spread and mean - value > mean_far * spread
+        return is_frequent and gap > far * spread and mean - value > mean_far * spread
     return gap > tuning.FAR_VALUE * width and count >= max(3, tuning.FREQUENT * n_rows)
 
 

@@ -93,6 +93,7 @@ _FEW_RESULTS = _set(
 _ALSO_BINARY = _set(
     "purchase approved approval attrited bought accepted cancelled canceled disease alive",
     "readmitted delinq spam success failure deny denied risk arrest arrested rearrested recidivism",
+    "left resigned quit terminated",
 )
 """Words of results that need two values; as a number, "purchase" is an amount."""
 _CERTAIN_RESULTS = _set("churn target default attrition fraud outcome survived")
@@ -108,14 +109,14 @@ them is unmistakable.
 
 _BESIDE_RESULT = _set(
     "is has was did the flag ind indicator status label value yes binary customer loan credit",
-    "group type name code id num final true variable var col score will user bad good",
+    "company group type name code id num final true variable var col score will user bad good",
 )
 """Words that leave the meaning of a result as it is: "is_churn", "loan default flag"."""
 
 _CODES = _set(
     "site station store block plot subject subj patient batch tract district ward precinct county",
     "state region country stratum strata psu household litter occupation industry sector sic naics",
-    "isic type kind category parcel barcode",
+    "isic type kind category parcel barcode device machine terminal branch warehouse outlet depot",
 )
 """Last words of the names of numbers that stand for a place or a kind."""
 
@@ -131,7 +132,8 @@ _THINGS = (
     "client|account|acct|person|emp|employee|staff|student|school|county|state|country|movie|film|"
     "song|track|artist|team|game|match|record|case|sample|subject|resp|respondent|house|household|"
     "hh|loan|device|session|event|station|site|trip|transaction|trans|invoice|ticket|row|obs|doc|"
-    "pat|sub|subj|family|fam|firm|company|village|region|district|city|group|class|course|teacher"
+    "pat|sub|subj|family|fam|firm|company|village|region|district|city|group|class|course|teacher|"
+    "branch|machine|terminal|warehouse|outlet|driver|vehicle|supplier|vendor|seller|policy|contract"
 )
 _JOINED_ID = re.compile(rf"(?:{_THINGS})(?:ids?|no|nr|num|key|code)")
 _ID_WORDS = _set("id ids key uuid guid pk ssn sku iban isbn ean serial")
@@ -290,7 +292,10 @@ def has_code_word(name: str) -> bool:
 def is_named_identifier(name: str) -> bool:
     """Whether a name is that of an ID, also as one word: customer_id, PassengerId, userid."""
     words = words_of(name)
-    return bool(_ID_WORDS.intersection(words[-1:])) or any(map(_JOINED_ID.fullmatch, words))
+    joined = ["".join(words[-2:])] if words[-1:] in (["no"], ["nr"]) else []
+    return bool(_ID_WORDS.intersection(words[-1:])) or any(
+        map(_JOINED_ID.fullmatch, [*words, *joined])
+    )
 
 
 def is_named_number(name: str) -> bool:

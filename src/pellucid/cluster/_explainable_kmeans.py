@@ -516,11 +516,13 @@ class ExplainableKMeans(SpaceTree):
         mean = rounded_cost(reference_cost) / problem.weights.total
         is_auto, limits = isinstance(self.faithfulness, str), self._limits(problem.n_clusters)
         values = AUTO_FAITHFULNESS if is_auto else [float(self.faithfulness)]
+        plain_trees: dict[Any, GrowthResult] = {}
         for faithfulness in given or values:
             posed, found, kept = problem.with_mistake_cost(faithfulness * mean), [], 0.0
             progress = Progress("ExplainableKMeans: trees", self._n_trees(posed), self.verbose)
             for other in self._problems(posed, self._n_references()):
-                for portfolio in self._portfolios(other, other is posed):
+                grown = plain_trees if other is posed else {}
+                for portfolio in self._portfolios(other, other is posed, grown):
                     starts = list(portfolio.starts(progress))
                     allowed = [start for start in starts if limits.allows(start.tree)]
                     kept = max([kept, *(agreement(start, problem) for start in allowed)])
@@ -534,7 +536,9 @@ class ExplainableKMeans(SpaceTree):
         self.faithfulness_ = faithfulness
         return found
 
-    def _portfolios(self, problem: Problem, is_first: bool) -> list[Portfolio]:
+    def _portfolios(
+        self, problem: Problem, is_first: bool, plain_trees: dict[Any, GrowthResult]
+    ) -> list[Portfolio]:
         """The portfolios of a problem, of which `is_first` is that of the estimator's reference.
 
         The best effort includes the balanced one. One with a limit includes those without, and with
@@ -549,15 +553,17 @@ class ExplainableKMeans(SpaceTree):
             others = TreeLimits(n), TreeLimits(n, most), TreeLimits(n, max_conditions=most)
             limits_of_search = [other for other in others if other != limits] + [limits]
         return [
-            Portfolio(problem, EFFORTS[name], limit, penalty, style, self._penalty == 0)
+            Portfolio(
+                problem, EFFORTS[name], limit, penalty, style, self._penalty == 0, plain_trees
+            )
             for name in [*names, self.effort]
             for limit in limits_of_search
         ]
 
     def _n_trees(self, problem: Problem) -> int:
         """How many trees are grown in all."""
-        further = (self._n_references() - 1) * self._portfolios(problem, False)
-        return sum(portfolio.n_trees for portfolio in self._portfolios(problem, True) + further)
+        further = (self._n_references() - 1) * self._portfolios(problem, False, {})
+        return sum(portfolio.n_trees for portfolio in self._portfolios(problem, True, {}) + further)
 
     def _ranking(self, reference_cost: float) -> Callable[[Any], tuple[float, float]]:
         """The order of trees by cost and size, given the cost of the reference."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -37,7 +37,8 @@ class Portfolio:
     """The trees that are tried for one reference.
 
     If only the cost counts, trees can be compared before they are polished, and a local search can
-    start from them.
+    start from them. `plain_trees` are those that were grown for the same reference without a cost
+    of mistakes: they depend neither on that cost nor on the limits.
     """
 
     problem: Problem
@@ -46,6 +47,7 @@ class Portfolio:
     depth_penalty: float  # of the first tree
     threshold_style: ThresholdStyle
     only_cost: bool
+    plain_trees: dict[Any, GrowthResult] = field(default_factory=dict)
 
     def candidates(self, starts: list[StartTree]) -> list[Polished]:
         """Improved trees within the limits."""
@@ -173,11 +175,12 @@ class Portfolio:
                 yield grow(criterion, search, style, silent)
         if problem.mistake_cost > 0:
             plain = problem.with_mistake_cost(0.0)
-            for criterion in [
-                Mistakes(plain),
-                *(InducedCost(plain, penalty) for penalty in self._penalties),
-            ]:
-                yield grow(criterion, "greedy", style, silent)
+            kinds: list[Any] = [(Mistakes,), *((InducedCost, p) for p in self._penalties)]
+            for kind, *penalty in kinds:
+                key = (kind, *penalty)
+                if key not in self.plain_trees:
+                    self.plain_trees[key] = grow(kind(plain, *penalty), "greedy", style, silent)
+                yield self.plain_trees[key]
         of_labels = []
         if self._uses_cart:
             of_labels.append(grow_cart(problem, self.limits.n_leaves, style, silent, 0))

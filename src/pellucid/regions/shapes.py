@@ -266,7 +266,8 @@ class Boxes(NumericRegions):
     fields: tuple[str, ...] = ("lower", "upper")
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        self.lower, self.upper = np.atleast_2d(lower), np.atleast_2d(upper)
+        self.lower: np.ndarray = np.atleast_2d(lower)
+        self.upper: np.ndarray = np.atleast_2d(upper)
         self.dim = self.lower.shape[1]
 
     @classmethod
@@ -318,7 +319,9 @@ class Polyhedra(NumericRegions):
     fields: tuple[str, ...] = ("vertices", "equations")
 
     def __init__(self, vertices: list[np.ndarray], equations: list[np.ndarray], dim: int) -> None:
-        self.vertices, self.equations, self.dim = vertices, equations, dim
+        self.vertices = vertices
+        self.equations = equations
+        self.dim = dim
 
     @classmethod
     def of_numbers(cls, first: Sequence[Any], second: Sequence[Any], dim: int) -> Self:
@@ -408,7 +411,8 @@ class Ellipses(NumericRegions):
     fields: tuple[str, ...] = ("center", "shape")
 
     def __init__(self, center: np.ndarray, shape: np.ndarray) -> None:
-        self.center, self.shape = center, shape
+        self.center = center
+        self.shape = shape
         self.dim = center.shape[1]
 
     @classmethod

@@ -28,7 +28,7 @@ from pellucid.methods import METHODS, STREAMED, one_of
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
 from pellucid.scale.references import LLOYD_PASSES
 
-logger = logging.getLogger("pellucid.scale")
+logger: logging.Logger = logging.getLogger("pellucid.scale")
 
 _STEP = 10
 """Percent between two reports."""
@@ -132,7 +132,7 @@ class RecordedPartitions(Partitions):
     def __init__(self, partitions: Partitions, progress: Progress, scan: Any) -> None:
         self._partitions, self._progress = partitions, progress
         self._checkpoint, self._on_pass = Checkpoint.of(scan), scan.on_pass
-        self.passes_are_costly = partitions.passes_are_costly
+        self.passes_are_costly: bool = partitions.passes_are_costly
         self._n_passes, self._n_rows = 0, 0
 
     def map_raw(self, task: Task) -> Any:

@@ -85,7 +85,7 @@ class FileStates:
     """Sizes and times of files."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self.states = {path: _file_state(path) for path in paths}
+        self.states: dict[Path, tuple[int, int]] = {path: _file_state(path) for path in paths}
 
     def check(self) -> None:
         """Raise an error if a file has changed."""

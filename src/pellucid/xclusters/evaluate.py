@@ -33,7 +33,8 @@ class Mixture:
     """
 
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
-        self.accuracy, self.explanation = accuracy, explanation
+        self.accuracy = accuracy
+        self.explanation = explanation
         self._scales = [float(matrix.max()) or 1.0 for matrix in (accuracy, explanation)]
         self._mixed = np.empty(accuracy.shape)
         self._alpha = -1.0

@@ -187,7 +187,9 @@ class MedoidSearch:
     def __init__(
         self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool, order: np.ndarray | None = None
     ) -> None:
-        self.D, self.weight, self.pool = D, weight, pool
+        self.D = D
+        self.weight = weight
+        self.pool = pool
         n = len(D)
         order = np.arange(n) if order is None else order
         self._candidates = order[weight[order] > 0]

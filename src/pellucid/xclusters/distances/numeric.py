@@ -69,7 +69,8 @@ class NumericDistance(Distance):
     """
 
     def __init__(self, name: str, scipy_name: str | None = None) -> None:
-        self.name, self.scipy_name = name, scipy_name or name
+        self.name = name
+        self.scipy_name: str = scipy_name or name
 
     def read(self, X: Any, name: str) -> Any:
         matrix = read_numbers(X, name, self.name)

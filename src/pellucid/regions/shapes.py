@@ -268,7 +268,7 @@ class Boxes(NumericRegions):
     def __init__(self, lower: np.ndarray, upper: np.ndarray) -> None:
         self.lower: np.ndarray = np.atleast_2d(lower)
         self.upper: np.ndarray = np.atleast_2d(upper)
-        self.dim = self.lower.shape[1]
+        self.dim: int = self.lower.shape[1]
 
     @classmethod
     def of_numbers(cls, first: Sequence[Any], second: Sequence[Any], dim: int) -> Self:
@@ -413,7 +413,7 @@ class Ellipses(NumericRegions):
     def __init__(self, center: np.ndarray, shape: np.ndarray) -> None:
         self.center = center
         self.shape = shape
-        self.dim = center.shape[1]
+        self.dim: int = center.shape[1]
 
     @classmethod
     def of_numbers(cls, first: Sequence[Any], second: Sequence[Any], dim: int) -> Self:

@@ -11,6 +11,7 @@ one-hot labels, SS is the Gini impurity times W.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -49,16 +50,13 @@ class SpaceStatistics(NamedTuple):
         # Centers may be far from the rows, so that sums about them would lose digits.
         origin = np.clip(problem.space_centers.mean(axis=0), X.min(axis=0), X.max(axis=0))
         X, weight = X - origin, weights.values[:, None]
-        size = np.abs(X)
-        size *= weight
-        unit = _unit(size.sum(axis=0).max())
-        del size
         copies = weights.values if weights.are_integers else np.ones(len(X))
         X *= weight / copies[:, None]
+        unit = _unit(_largest_sum(np.abs(X), copies))
         X /= unit
         np.rint(X, out=X)
         square = np.einsum("ij,ij->i", X, X) * copies / weights.values
-        square_unit = _unit((copies * square).sum())
+        square_unit = _unit(_largest_sum(square[:, None].copy(), copies))
         values = np.empty((X.shape[0], X.shape[1] + 3))
         np.multiply(copies[:, None], X, out=values[:, :-3])
         values[:, -3] = weights.units / weights.units_per_weight
@@ -122,6 +120,20 @@ def dense_rows(data: Dataset) -> np.ndarray:
     """The rows of a data set as a dense float64 matrix."""
     rows = data.rows
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+
+
+def _largest_sum(sizes: np.ndarray, copies: np.ndarray) -> float:
+    """A bound just above the largest sum of a column in `copies` of the rows; changes `sizes`.
+
+    Sums are those of whole numbers, since rounded ones depend on the order of the rows. Near a
+    power of two, that would give another unit.
+    """
+    largest = float(sizes.max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    shift = 52 - math.frexp(float(copies.sum()))[1] - math.frexp(largest)[1]
+    np.ceil(np.ldexp(sizes, shift, out=sizes), out=sizes)
+    return math.ldexp(float((copies @ sizes).max()), -shift)
 
 
 def _unit(total: float) -> float:

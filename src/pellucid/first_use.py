@@ -143,6 +143,8 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     more_columns = {**more, "reference": wide[:_N_CLUSTERS]}
     polished = cluster.ExKMC(polish="deep", **more_columns)
     yield partial(_fit_and_predict, polished, FORMS[name](wide))
+    greedy = cluster.ExGreedy(reference=wide[:_N_CLUSTERS])
+    yield partial(_fit_and_predict, greedy, FORMS[name](wide))
     if sparse.issparse(many):
         # Fewer sparse values are polished as dense rows.
         polished = cluster.ExKMC(polish="deep", **more)

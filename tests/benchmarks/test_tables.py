@@ -51,7 +51,7 @@ def test_the_command_measures_and_summarizes(tmp_path, monkeypatch, capsys):
     rows = read_rows(tmp_path / tables.FILE)
     assert [row["seed"] for row in rows] == ["0", "1"]
     printed = capsys.readouterr().out
-    assert "tables with the same k for all seeds" in printed
+    assert "tables with the same k for all of several seeds" in printed
     assert "1 of 1" in printed
     planted = {row["design"]: row for row in read_rows(tmp_path / tables.PLANTED_FILE)}
     assert planted.keys() == tables.DESIGNS.keys() - {"spellings"}

@@ -1,8 +1,11 @@
 """ExplainableKMeans: at most the cost of the methods it combines, within limits, repeatable."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.preprocessing import StandardScaler
 
@@ -229,3 +232,33 @@ def test_mistakes_cost_as_much_with_far_centers(store):
     centers = X[0] * np.array([[0.8], [1.1]])
     model = ExplainableKMeans(reference=centers, effort="fast", faithfulness=5).fit(store(X))
     assert model.mistakes_ == 0
+
+
+NEIGHBOURING_FLOATS = """
+    2130 2321 1030 2113 3330 0202 1033 3000 2100 1213 3033 0300
+    0321 0202 0223 1002 1301 1122 1111 1300 1113 2032 1310 0031
+    2322 0002 2201 2020 2310 2022
+"""
+"""Rows of four columns, in steps of the last bit below -3."""
+
+
+def test_cuts_that_are_equally_good_do_not_depend_on_the_order_of_the_rows():
+    steps = np.array([list(map(int, row)) for row in NEIGHBOURING_FLOATS.split()])
+    X = -3 - steps * 2.0**-51
+    centers = (
+        -3
+        - np.array([[3, 3, 3, 0], [2, 0, 2, 0], [2, 1, 3, 0], [1, 1, 1, 3], [2, 3, 1, 0]])
+        * 2.0**-51
+    )
+    model = ExplainableKMeans(reference=centers, faithfulness=0.0)
+    trees = {
+        str(clone(model).fit(np.random.default_rng(i).permutation(X)).explain()) for i in range(8)
+    }
+    assert len(trees) == 1
+
+
+def test_the_unit_of_sums_does_not_depend_on_the_order_of_the_rows():
+    X = np.array([[0.1, 0.0], [-0.1, 0.0], [0.1, 0.3], [0.6, 0.7]])
+    model = ExplainableKMeans(reference=[[0.1, 0.3], [0.35, 0.2], [-0.15, -0.2]])
+    orders = map(list, itertools.permutations(range(4)))
+    assert len({str(clone(model).fit(X[order]).explain()) for order in orders}) == 1

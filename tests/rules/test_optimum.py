@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from _support.extended import EXTENDED
 from _support.rule_oracle import best_objective
 from pellucid import RuleSet
 from pellucid.rules import problem
 
-N_PROBLEMS = 1000
+N_PROBLEMS = 1000 if EXTENDED else 200
 
 
 def small_problem(seed):

@@ -584,6 +584,8 @@ export const germanInPython: PythonTexts = {
     otherNumbers: "auch {numbers:&} Cluster sind eine gute Antwort",
     comparedOnSample: "die Anzahlen wurden an {n:Zeile|Zeilen} verglichen",
     largestNumber: "{k} ist die größte untersuchte Anzahl ({option} untersucht mehr)",
+    moreLeaves:
+      "{leaves} Regeln für {n:Cluster|Cluster}, weil mit einer Regel je Cluster weniger als {share:.0%} der Zeilen ihren Cluster erhalten ({option} für eine Regel je Cluster)",
 
     lowAgreement:
       "nur {share:.1%} der Zeilen erhalten durch die Regeln denselben Cluster wie bei {reference}; {leaves} erlaubt mehr Regeln",

@@ -605,6 +605,8 @@ export const englishInPython = {
     otherNumbers: "{numbers:&} clusters are a good answer too",
     comparedOnSample: "numbers were compared on {n:row|rows}",
     largestNumber: "{k} is the largest number tried ({option} tries more)",
+    moreLeaves:
+      "made {leaves} rules for {n:cluster|clusters}, because with one rule for each, less than {share:.0%} of the rows get their cluster ({option} for one rule each)",
 
     // warnings
     lowAgreement: "only {share:.1%} of the rows get the cluster of {reference} from the rules; {leaves} allows more rules",

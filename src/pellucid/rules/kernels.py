@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._utils.compilation import allocating, inner
+from pellucid._utils.compilation import allocating, inlined, inner
 
 MAX_SIZE, MAX_COLUMNS, CONDITION_COST = range(3)
 """Entries of `limits`: bounds and columns of a box, and what a bound costs."""
@@ -291,7 +291,7 @@ def _improve(codes, gain, offset, is_set, root, box, inside, limits, max_steps, 
     return kept[VALUE]
 
 
-@allocating
+@inlined
 def _workspace(n_rows, n_codes, width, max_columns):
     """Sums of all columns, and of one twice; two conditions; ends of rows; places and rows."""
     return (

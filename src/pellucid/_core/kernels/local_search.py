@@ -486,7 +486,7 @@ def _best_cut(
         for j in range(rank.shape[1]):
             if coarse[j, N_CODES, 0] < coarse[column, N_CODES, 0] - TIE * now:
                 column = j
-        if coarse[column, N_CODES, 0] > limit:
+        if coarse[column, N_CODES, 0] > limit + TIE * now:
             break
         coarse[column, N_CODES, 0] = np.inf
         n_columns += 1

@@ -510,7 +510,7 @@ def _require_best(cuts: list[Cut], feature: int, low: float, slack: Any, is_stri
     require(chosen is not None, f"x{feature} at {low} is no valid cut")
     best = min(cuts, key=lambda cut: cut.objective)  # the first one of several
     about = f"cut of x{feature} at {low} ({chosen.objective}); x{best.feature} at {best.low}"
-    limit = best.objective + slack
+    limit = _sum(best.objective, slack)
     require(chosen.objective <= limit, f"{about} is better ({best.objective})")
     first = next(cut for cut in cuts if cut.same == chosen.same)
     require(first is chosen, f"{about}: ties go to the lowest; not so x{first.feature} {first.low}")
@@ -639,6 +639,14 @@ def _require_no_gain(oracle: SplitOracle, leaves: list[_Leaf], n_leaves: int, le
         order += 2
 
 
+def _sum(objective: Any, slack: Any) -> Any:
+    """The sum; infinite if a whole number is too large for a float."""
+    try:
+        return objective + slack
+    except OverflowError:
+        return math.inf
+
+
 class _BeamNode:
     """A node that partial trees share: its candidates, and the children of those that were used."""
 
@@ -651,7 +659,7 @@ class _BeamNode:
         best.sort(key=lambda cut: (cut.objective, cut.feature, cut.low))
         self.candidates = [(criterion.loss(node, cut), cut) for cut in best[:n_candidates]]
         self.is_clear = criterion.is_strict or not any(
-            other.objective <= cut.objective + criterion.slack(node, cut.objective)
+            other.objective <= _sum(cut.objective, criterion.slack(node, cut.objective))
             for cuts in [*by_gap.values(), best[n_candidates - 1 :]]
             for cut in [min(cuts, key=lambda cut: cut.objective, default=None)]
             for other in cuts

@@ -231,3 +231,11 @@ def test_tables_of_few_rows_have_a_warning():
     assert found.warnings[0] == (
         "the table has only 5 rows; clusters of so few rows may be due to chance"
     )
+
+
+def test_numbers_beyond_single_precision_are_compared():
+    X = np.repeat([0.0, 1.0, 5.0], 20) * 1e40 + np.arange(60) * 1e37
+    found = pellucid.explain(
+        pl.DataFrame({"a": X}), k="2-4", scale="none", outliers="keep", verbose=0
+    )
+    assert len(found.rules_) == 3

@@ -33,6 +33,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
+from pellucid._core.growers.cart import fits_single_precision
 from pellucid._utils.notices import impure_rules_allowed, option
 from pellucid._utils.progress import Progress
 from pellucid._utils.texts import Message
@@ -250,6 +251,8 @@ def _agreement_of_cart(Z: np.ndarray, labels: np.ndarray) -> float:
     """Share of the rows that CART with a leaf per cluster, which is fast, assigns to theirs."""
     n_leaves = max(2, labels.max() + 1)
     tree = DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=n_leaves, random_state=_SEED)
+    if not fits_single_precision(Z):
+        Z = Z / np.abs(Z).max()
     return float(tree.fit(Z, labels).score(Z, labels))
 
 

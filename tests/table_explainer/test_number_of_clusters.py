@@ -238,4 +238,4 @@ def test_numbers_beyond_single_precision_are_compared():
     found = pellucid.explain(
         pl.DataFrame({"a": X}), k="2-4", scale="none", outliers="keep", verbose=0
     )
-    assert len(found.rules_) == 3
+    assert len(found.rules) == 3

@@ -1,6 +1,7 @@
 """Rule sets beside the published numbers, on noise, on held-out rows, and beside ExShallow's time.
 
-`Cluster-Explorer` is measured if the package ``cluster_explorer`` is installed.
+`Cluster-Explorer` is measured if the package ``cluster_explorer`` is installed, and RIPPER if the
+package ``wittgenstein`` is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,8 @@ def jobs(settings: Settings) -> list[Job]:
         for name in (["iris", "wine"] if settings.quick else names(settings.data))
         if name != "newsgroups20"
     ]
+    if find_spec("wittgenstein"):
+        cases += [("RIPPER", name, partial(_beside_ripper, name)) for name in [*SMALL, "digits"]]
     cases.append(
         ("time", "100,000 × 20, k = 10", partial(_time, 1000 if settings.quick else 100_000))
     )
@@ -88,11 +92,15 @@ def _f1(inside: np.ndarray, members: np.ndarray) -> float:
     return float(2 * (inside & members).sum() / max(inside.sum() + members.sum(), 1))
 
 
+def _clustered(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a data set, and labels of k-means on scaled columns."""
+    kmeans = KMeans(len(data.target_names), n_init=10, random_state=0)
+    return data.data, kmeans.fit(scale(data.data)).labels_
+
+
 def _best_rules(name: str) -> dict[str, Any]:
     """Mean F1 of one rule per cluster, of at most three columns; scaled data, labels of k-means."""
-    data = SMALL[name]()
-    X = data.data
-    y = KMeans(len(data.target_names), n_init=10, random_state=0).fit(scale(X)).labels_
+    X, y = _clustered(SMALL[name]())
     settings = {"max_conditions": 6, "max_columns": 3, "mistake_cost": 0.9, "min_support": 1}
     model = RuleSet(y.max() + 1, every_cluster=True, **settings)
     model.fit(X, y)  # compiles
@@ -126,6 +134,38 @@ def _cluster_explorer(X: np.ndarray, y: np.ndarray) -> tuple[float, float] | Non
         recall, precision = rules["coverage"], 1 - rules["separation_err"]
         best.append(float((2 * recall * precision / (recall + precision)).max()))
     return float(np.mean(best)), seconds
+
+
+def _beside_ripper(name: str) -> dict[str, Any]:
+    """Rules for each cluster, learned from 70% of the rows and judged by the others."""
+    import pandas as pd
+    from wittgenstein import RIPPER
+
+    X, y = _clustered(SMALL.get(name, load_digits)())
+    order = np.random.default_rng(0).permutation(len(X))
+    tested, trained = np.split(order, [int(0.3 * len(X))])
+    RuleSet().fit(X[trained], y[trained])  # compiles
+    model, seconds = _timed(partial(RuleSet().fit, X[trained], y[trained]))
+    of_rules = np.array([rule.cluster for rule in model.rules_])
+    held = model.holds(X[tested])
+    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    ours, theirs, sizes, other_seconds = 0.0, 0.0, [], 0.0
+    for c in range(y.max() + 1):
+        other = RIPPER(random_state=0)
+        start = time.process_time()
+        other.fit(table.iloc[trained], y[trained] == c)
+        other_seconds += time.process_time() - start
+        sizes += [len(rule.conds) for rule in other.ruleset_.rules]
+        is_member = y[tested] == c
+        ours += _score(held[:, of_rules == c].any(axis=1), is_member)
+        theirs += _score(np.array(other.predict(table.iloc[tested]), dtype=bool), is_member)
+    text = f"{theirs:.4f} {len(sizes)} {np.mean(sizes):.2f}"
+    return _row(model, ours, text, seconds, other_seconds)
+
+
+def _score(inside: np.ndarray, members: np.ndarray) -> float:
+    """Share of all rows that are explained, minus 5 times the share of mistakes."""
+    return float(np.mean(inside & members) - 5 * np.mean(inside & ~members))
 
 
 def _noise(min_size: int) -> dict[str, Any]:
@@ -211,6 +251,13 @@ def _f1_line(row: dict) -> list[str]:
     return [row["case"], f"{float(row['value']):.3f}", f"{float(row['other']):.3f}", *times]
 
 
+def _ripper_line(row: dict) -> list[str]:
+    value, rules, conditions = row["other"].split()
+    times = f"{float(row['seconds']):.3f}", f"{float(row['other_seconds']):.1f}"
+    ours = f"{float(row['value']):.3f}", row["rules"], f"{float(row['conditions']):.2f}"
+    return [row["case"], *ours, f"{float(value):.3f}", rules, conditions, *times]
+
+
 def _noise_line(row: dict) -> list[str]:
     return [row["case"], row["other"], _percent(row["value"]), row["rules"]]
 
@@ -236,6 +283,16 @@ _TABLES: dict[str, tuple[list[str], str, Callable[[dict], list[str]]]] = {
         "Mean F1 of the best rule per cluster, of at most three columns. Labels of k-means on "
         "scaled columns.",
         _f1_line,
+    ),
+    "RIPPER": (
+        [
+            *("data", "RuleSet", "rules", "conditions", "RIPPER", "rules", "conditions"),
+            *("seconds", "RIPPER, seconds"),
+        ],
+        "Share of the rows that the rules of their cluster hold − 5 × share of the rows that rules "
+        "of another cluster hold, on 30% of the rows that are held out. Labels of k-means on "
+        "scaled columns. RIPPER of wittgenstein learns a list for each cluster.",
+        _ripper_line,
     ),
     "noise": (
         ["digits, HDBSCAN", "clusters with a rule", "lowest precision with noise", "rules"],

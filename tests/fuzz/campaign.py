@@ -54,9 +54,10 @@ def _work(number, n_processes, seed, end_seed, last_time, time_limit, only, curr
             faulthandler.dump_traceback_later(time_limit, exit=True, file=stream)
             outcome = run_case_of(seed, only)
             faulthandler.cancel_dump_traceback_later()
-            counts[outcome.estimator, "cases"] += 1
-            counts[outcome.estimator, "fits"] += outcome.n_fits
-            counts[outcome.estimator, outcome.kind] += 1
+            if outcome.kind != "skipped" or only in (None, "models", "tables"):
+                counts[outcome.estimator, "cases"] += 1
+                counts[outcome.estimator, "fits"] += outcome.n_fits
+                counts[outcome.estimator, outcome.kind] += 1
             failure = outcome if outcome.is_failure else None
             seed += n_processes
             if failure or time.monotonic() - reported > _REPORT_EVERY:
@@ -81,8 +82,8 @@ class Campaign:
         Gets the campaign every half minute, too, and at the end.
     time_limit : float
         Seconds per case.
-    only : {"models", "tables"}, optional
-        Kind of the cases. Default: both.
+    only : str, optional
+        Kind of the cases: "models", "tables", or the name of an estimator. Default: all.
 
     Attributes
     ----------

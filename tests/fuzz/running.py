@@ -80,14 +80,14 @@ TABLES = 8
 
 
 def is_table(seed: int, only: str | None = None) -> bool:
-    """Whether the case of a number is a table; `only` is "models", "tables" or None for both."""
+    """Whether the case of a number is a table; with `only` "models" or an estimator, none is."""
     return only == "tables" or (only is None and seed % TABLES == 0)
 
 
 def run_case_of(seed: int, only: str | None = None) -> Outcome:
     """Solve the case of a number; tables are skipped if their packages are not installed."""
     if not is_table(seed, only):
-        return run_case(seed)
+        return run_case(seed, only)
     try:
         from .table_cases import run_table_case
     except ModuleNotFoundError as error:
@@ -95,18 +95,20 @@ def run_case_of(seed: int, only: str | None = None) -> Outcome:
     return run_table_case(seed)
 
 
-def run_case(seed: int) -> Outcome:
-    """Fit a case and check the result."""
+def run_case(seed: int, only: str | None = None) -> Outcome:
+    """Fit a case and check the result; other estimators than `only`, if it is one, are skipped."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             case, rng = draw_case(seed)
         except ModuleNotFoundError as error:
             return Outcome(seed, f"(needs {error.name})", "skipped", 0)
+        name = case.name
+        if only not in (None, "models", name):
+            return Outcome(seed, name, "skipped", 0)
         warnings.filterwarnings("error", category=RuntimeWarning, module=r"pellucid\.")
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         kind, message = _solve(case, rng)
-    name = case.name
     return Outcome(seed, name, kind, max(case.n_fits, 1), message, case.description)
 
 

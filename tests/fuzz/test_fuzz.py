@@ -213,3 +213,10 @@ def test_small_tables(data):
         check_tree(case, fitted, rng)
         check_cuts(case, fitted)
         check_variants(case, fitted, rng)
+
+
+def test_cases_of_one_estimator():
+    campaign = Campaign(1.0, 1, 0, 25, show=lambda line: None, only="IMM")
+    campaign.run()
+    assert {name for name, _ in campaign.counts} == {"IMM"}
+    assert not campaign.failures

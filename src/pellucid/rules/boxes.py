@@ -151,7 +151,7 @@ class RuleColumns:
     def _encode_numbers(self, column: int) -> tuple[np.ndarray, np.ndarray]:
         """Codes, and the largest value of each code."""
         values = self.values(column)
-        order = np.argsort(values)  # equal values are together, in whatever order
+        order = values.argsort()  # equal values are together, in whatever order
         ordered = values[order]
         ends = _ends_of_values(ordered)
         self.is_coarse[column] = len(ends) > MAX_CODES
@@ -163,7 +163,7 @@ class RuleColumns:
         is_next = np.zeros(len(values), dtype=np.uint16)
         is_next[ends[:-1] + 1] = 1
         codes = np.empty_like(is_next)
-        codes[order] = np.cumsum(is_next, dtype=np.uint16)
+        codes[order] = is_next.cumsum(dtype=np.uint16)
         return codes, ordered[ends]
 
     def _encode_set(self, column: int) -> tuple[np.ndarray, np.ndarray]:
@@ -178,6 +178,8 @@ class RuleColumns:
         """Whether a condition holds for each row."""
         if condition.codes is None:
             values = self.values(condition.column)
+            if condition.lower == -np.inf:
+                return values <= condition.upper
             return (values > condition.lower) & (values <= condition.upper)
         found = np.zeros(self.n_rows, dtype=bool)
         for code, feature in enumerate(self.features[condition.column]):
@@ -187,10 +189,10 @@ class RuleColumns:
 
     def inside(self, box: Box, but: int = -1) -> np.ndarray:
         """Whether each row is in a box, regardless of the condition at position `but`."""
-        found = np.ones(self.n_rows, dtype=bool)
-        for position, condition in enumerate(box):
-            if position != but:
-                found &= self.holds(condition)
+        parts = [self.holds(part) for position, part in enumerate(box) if position != but]
+        found = parts[0] if parts else np.ones(self.n_rows, dtype=bool)
+        for part in parts[1:]:
+            found &= part
         return found
 
     def decode(self, fields: np.ndarray, inside: np.ndarray) -> Box:
@@ -232,17 +234,18 @@ class RuleColumns:
 
 def _ends_of_values(ordered: np.ndarray) -> np.ndarray:
     """Positions of the last entry of each value."""
-    is_last = np.ones(len(ordered), dtype=bool)
+    is_last = np.empty(len(ordered), dtype=bool)
+    is_last[-1:] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
-    return np.flatnonzero(is_last)
+    return is_last.nonzero()[0]
 
 
 def best_interval(values: np.ndarray, gain: np.ndarray, budget: int) -> tuple[int, float, float]:
     """The interval with the largest sum of gains, with at most `budget` bounds, and its sum."""
-    order = np.argsort(values)  # equal values are together, in whatever order
+    order = values.argsort()  # equal values are together, in whatever order
     ordered = values[order]
     ends = _ends_of_values(ordered)
-    up_to = np.cumsum(gain[order])[ends]
+    up_to = gain[order].cumsum()[ends]
     total, distinct = int(up_to[-1]), ordered[ends]
     found = (total, -np.inf, np.inf)
     if len(ends) < 2 or budget < 1:

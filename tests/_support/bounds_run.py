@@ -106,8 +106,11 @@ def check(model, data) -> None:
 def fit_others(random: np.random.Generator) -> None:
     """The estimators with loops of their own, and larger data."""
     X = random.normal(size=(60, 3))
+    wide = np.tile(X, (1, 100))  # columns with equal cuts are searched together
     for store in STORES:
         check(OptimalTree(4, random_state=0).fit(store(X)), store(X))
+        for weight in weights(random, len(X)):
+            check(ExGreedy(reference=wide[:4]).fit(store(wide), sample_weight=weight), store(wide))
         check(OptimalTree(4, criterion="surrogate", polish=True, random_state=0).fit(store(X)), X)
         check(ExplainableKMeans(4, n_leaves=6, random_state=0).fit(store(X)), store(X))
         labels = (X[:, 0] > 0) + (X[:, 1] > 0)

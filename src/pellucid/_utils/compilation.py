@@ -184,7 +184,8 @@ class _InterruptDelay(event.Listener):
     """Ctrl-C during compilation takes effect at its end.
 
     A compiler that is interrupted leaves unfinished objects, which raise other errors, or end the
-    process when they are released. Only the main thread gets signals.
+    process when they are released. Only the main thread gets signals. The identity is compared,
+    because `threading.current_thread` registers an object for ever in a thread of a team.
     """
 
     def __init__(self) -> None:
@@ -192,7 +193,7 @@ class _InterruptDelay(event.Listener):
         self._handler: Any = None
 
     def on_start(self, event: event.Event) -> None:
-        if threading.current_thread() is threading.main_thread():
+        if threading.get_ident() == threading.main_thread().ident:
             self._level += 1
             if self._level == 1:
                 self._handler = signal.getsignal(signal.SIGINT)
@@ -203,7 +204,7 @@ class _InterruptDelay(event.Listener):
         self._is_pending = True
 
     def on_end(self, event: event.Event) -> None:
-        if threading.current_thread() is threading.main_thread():
+        if threading.get_ident() == threading.main_thread().ident:
             self._level -= 1
             if not self._level and callable(self._handler):
                 signal.signal(signal.SIGINT, self._handler)

@@ -78,7 +78,7 @@ def test_the_best_box_given_the_others_is_found(seed):
     y[random.random(60) < 0.15] = 2
     data, penalty = rows_of(X, y), 0.01
     start = box_of(data, 1, (2, 3), (0, 1))
-    found = make(data)._optimize([start], penalty)
+    found = make(data)._optimize([start], penalty, 1)
     best = max(
         objective(data, [box_of(data, answer, *ends)], penalty)
         for answer in (1, 2)

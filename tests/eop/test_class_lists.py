@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid._core.data.arrays import Weights
-from pellucid.eop._classifier import ParameterChoice, choose_parameters, penalties_of
+from pellucid.eop._classifier import PenaltyChoice, choose_penalty, penalties_of
 from pellucid.eop.box_lists import FlatList
 from pellucid.eop.problem import RegionProblem
 
@@ -150,8 +150,9 @@ def test_defaults_are_simpler_than_cart_and_as_accurate():
     tree = DecisionTreeClassifier(random_state=0).fit(X[rows], y[rows])
     assert model.score(X[~rows], y[~rows]) >= tree.score(X[~rows], y[~rows]) - 0.015
     assert model.n_inequalities_ <= tree.tree_.node_count
-    assert (model.max_error_, model.complexity_penalty_) == model.cv_results_[0][:2]
-    assert isinstance(model.cv_results_[0], ParameterChoice)
+    assert model.max_error_ == 0.2
+    assert model.complexity_penalty_ == model.cv_results_[0].complexity_penalty
+    assert isinstance(model.cv_results_[0], PenaltyChoice)
     best = max(choice.accuracy for choice in model.cv_results_)
     assert model.cv_results_[0].accuracy >= best - np.sqrt(best * (1 - best) / 75)
     assert len(model.calibration_rows_) == 0
@@ -254,7 +255,7 @@ def test_a_list_without_regions_is_only_chosen_if_none_is_more_accurate(n_right,
             yield answer[rows], 2
             yield np.zeros(len(rows), dtype=int), 0
 
-    found = choose_parameters(lambda *_: Stub(), problem, [0.1], [0.001, 0.1], 0)
+    found = choose_penalty(lambda *_: Stub(), problem, [0.001, 0.1], 0)
     assert found[0].complexity_penalty == chosen
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from pellucid._utils.estimators import RegionShape
 from pellucid._utils.sklearn_compat import Interval, StrOptions
+from pellucid.eop import tuning
 from pellucid.eop._base import BaseEOP, find_shape
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.class_learning import BoxListLearner, ClassLearner
@@ -25,17 +26,16 @@ CALIBRATION = 0.3
 MIN_ROWS = 30
 """With fewer rows there is no cross-validation."""
 
-MAX_ERRORS = (0.1, 0.3)
-"""Values of ε that are tried."""
+MAX_ERROR = 0.1
+"""ε, unless it is given or boxes are optimized together."""
 
 MAX_PENALTY = 0.02
 """Largest η that is tried; the smallest is two rows, and each is twice the one before."""
 
 
-class ParameterChoice(NamedTuple):
-    """ε and η with their result."""
+class PenaltyChoice(NamedTuple):
+    """A value of η with its result."""
 
-    max_error: float
     complexity_penalty: float
     accuracy: float
     """Cross-validated accuracy."""
@@ -43,6 +43,8 @@ class ParameterChoice(NamedTuple):
     """Mean over the folds."""
     chance: float = 0.0
     """Accuracy of the same answers on rows in random order, plus three standard errors."""
+    recall: float = 0.0
+    """Mean over the classes of the share of their rows that are answered correctly."""
 
 
 @common_parameters
@@ -72,16 +74,16 @@ class EOPClassifier(BaseEOP):
     ----------
     {first}
     max_error : float or "auto", default="auto"
-        Maximum error rate inside a region (ε). "auto": 0.1 or 0.3, by cross-validation (with
-        another base than "constant", or fewer than 30 rows: 0.1). It is then not a limit of the
-        final regions, of which at least half of the rows are of their class, except where this
-        is the only region of a class.
+        Maximum error rate inside a region (ε). "auto": 0.2 for the boxes from which the
+        optimization starts. It is then not a limit of the final regions, of which at least half of
+        the rows are of their class, except where this is the only region of a class. With another
+        base than "constant", or fewer than 30 rows: 0.1, without optimization.
     complexity_penalty : float or "auto", default="auto"
         Penalty for complexity (η). With ``base="constant"``: fraction of the rows that each
         inequality of a region must gain. With others: penalty per column, so that the score of a
         projection is error + η · (number of columns). "auto": by 3-fold cross-validation, the
-        simplest list whose accuracy is within one standard error of the highest (with another
-        base, or fewer than 30 rows: 0.01).
+        simplest list whose accuracy and mean recall of the classes are within one standard error
+        of the highest (with another base, or fewer than 30 rows: 0.01).
     {common}
     choose : {"both", "error", "coverage"}, default="both"
         How projections are ranked. "error": by the error of their classifier, as in the paper.
@@ -117,7 +119,7 @@ class EOPClassifier(BaseEOP):
     calibration : float or "auto", default="auto"
         Fraction of each class that is held out for calibration. Regions without held-out rows, or
         with a held-out error above ε, are deleted. The others are shrunk or grown to fit all
-        rows. 0 disables calibration. "auto": 0 if ε or η is chosen by cross-validation, else 0.3.
+        rows. 0 disables calibration. "auto": 0 if there is cross-validation, else 0.3.
     {last}
 
     Attributes
@@ -125,9 +127,9 @@ class EOPClassifier(BaseEOP):
     {attributes}
     max_error_, complexity_penalty_ : float
         ε and η, as given or chosen.
-    cv_results_ : list of ParameterChoice
-        Cross-validated accuracy and number of inequalities for each ε and η that was tried, the
-        chosen pair first.
+    cv_results_ : list of PenaltyChoice
+        Cross-validated accuracy and number of inequalities for each η that was tried, the chosen
+        one first.
 
     See Also
     --------
@@ -177,7 +179,7 @@ class EOPClassifier(BaseEOP):
         "relax": ["boolean", Interval(Real, 0, 1, closed="both")],
         "strict": ["boolean"],
     }
-    cv_results_: list[ParameterChoice]
+    cv_results_: list[PenaltyChoice]
     _penalties: tuple[float, ...]
     _max_levels: int | None
 
@@ -233,7 +235,7 @@ class EOPClassifier(BaseEOP):
 
     @property
     def _is_cross_validated(self) -> bool:
-        """Whether ε or η is chosen by cross-validation."""
+        """Whether lists are cross-validated: ε or η is not given."""
         is_class_list = _is_constant(self.base) and self.regions != "nonparametric"
         return is_class_list and "auto" in (self.max_error, self.complexity_penalty)
 
@@ -246,30 +248,26 @@ class EOPClassifier(BaseEOP):
     def _choose(
         self, problem: RegionProblem, base: Any, subsets: list[np.ndarray], random: Any
     ) -> None:
-        """Set `max_error_` and `complexity_penalty_`, by cross-validation if they are "auto"."""
-        error, penalty = self.max_error, self.complexity_penalty
+        """Set `max_error_`, and `complexity_penalty_`, by cross-validation if it is "auto"."""
+        penalty, is_tried = self.complexity_penalty, self._is_cross_validated
+        is_tried = is_tried and len(problem.y) >= MIN_ROWS
         self.cv_results_, self._penalties, self._max_levels = [], (), self.max_levels
-        if not self._is_cross_validated or len(problem.y) < MIN_ROWS:
-            self.max_error_ = MAX_ERRORS[0] if error == "auto" else error
+        default = tuning.MAX_ERROR if is_tried else MAX_ERROR
+        self.max_error_ = default if self.max_error == "auto" else self.max_error
+        if not is_tried:
             self.complexity_penalty_ = 0.01 if penalty == "auto" else penalty
             return
         n_rows = problem.weights.values.sum()
 
-        def make_learner(rows, max_error, penalty, random):
+        def make_learner(rows, penalty, random):
             held = rows[hold_out(problem.y[rows], problem.n_classes, self._calibration, random)[1]]
             fitted = np.setdiff1d(rows, held)
-            self.max_error_, self.complexity_penalty_ = max_error, penalty
+            self.complexity_penalty_ = penalty
             return self._make_learner(problem, base, subsets, fitted, held, random)
 
         penalties = penalties_of(n_rows) if penalty == "auto" else [penalty]
-        self.cv_results_ = choose_parameters(
-            make_learner,
-            problem,
-            MAX_ERRORS if error == "auto" else [error],
-            penalties,
-            int(random.randint(2**31 - 1)),
-        )
-        self.max_error_ = self.cv_results_[0].max_error
+        seed = int(random.randint(2**31 - 1))
+        self.cv_results_ = choose_penalty(make_learner, problem, penalties, seed)
         self.complexity_penalty_ = self.cv_results_[0].complexity_penalty
         self._penalties = tuple(p for p in penalties if p <= self.complexity_penalty_)
         # Without a list that is better than chance, there is nothing to explain.
@@ -320,67 +318,69 @@ def penalties_of(n_rows: float) -> list[float]:
     return [smallest * 2**i for i in range(n)]
 
 
-def choose_parameters(
-    make_learner: Callable[[np.ndarray, float, float, np.random.RandomState], ClassLearner],
+def choose_penalty(
+    make_learner: Callable[[np.ndarray, float, np.random.RandomState], ClassLearner],
     problem: RegionProblem,
-    max_errors: Sequence[float],
     penalties: Sequence[float],
     seed: int,
-) -> list[ParameterChoice]:
-    """Cross-validate all pairs of ε and η; the first result is the best.
+) -> list[PenaltyChoice]:
+    """Cross-validate values of η; the first result is the best.
 
-    For each fold and ε one list is grown, with the smallest η, and simplified with each η. The
-    best pair is the simplest one, by the number of inequalities, whose accuracy is within one
-    standard error of the highest. Pairs without any region in a fold are left out if others are
-    more accurate than the most frequent class.
+    For each fold one list is grown, with the smallest η, and simplified with each η. Of the values
+    with an accuracy within one standard error of the highest, those remain with a mean recall of
+    the classes within one standard error of the highest of them. The best value is the simplest of
+    these, by the number of inequalities. Values without any region in a fold are left out if
+    others are more accurate than the most frequent class.
 
-    `make_learner` takes rows, ε, η and a random state. `penalties` (η) are in ascending order.
+    `make_learner` takes rows, η and a random state. `penalties` (η) are in ascending order.
     """
-    weight = problem.weight(np.arange(len(problem.y)))
-    shape = (len(max_errors), len(penalties))
-    # By pair: weight of right answers, inequalities, and the mean and variance by chance.
-    sums, is_empty = np.zeros((4, *shape)), np.zeros(shape, dtype=bool)
+    weight, n_classes = problem.weight(np.arange(len(problem.y))), problem.n_classes
+    # By η: inequalities, mean and variance by chance, and weight of right answers by class.
+    sums, is_empty = np.zeros((3 + n_classes, len(penalties))), np.zeros(len(penalties), dtype=bool)
     # The last entry is the share of no answer, -1.
     share = np.append(problem.class_units(np.arange(len(weight))) / problem.units.sum(), 0.0)
     fold_of_row = stratified_folds(problem.y, np.random.RandomState(seed).permutation(len(weight)))
     lock = Lock()
 
-    def try_list(task: tuple[int, int]) -> np.ndarray | None:
-        """The sums of one fold and ε; None if interrupted."""
-        fold, i = task
+    def try_list(fold: int) -> np.ndarray | None:
+        """The sums of one fold; None if interrupted."""
         train, test = (np.flatnonzero(part) for part in (fold_of_row != fold, fold_of_row == fold))
-        found = np.zeros((4, len(penalties)))
+        found = np.zeros_like(sums)
         with lock:  # the settings of a learner are those of the estimator
-            random = np.random.RandomState(seed)
-            learner = make_learner(train, max_errors[i], penalties[0], random)
+            learner = make_learner(train, penalties[0], np.random.RandomState(seed))
         learner.grow()
         if learner.interrupt.requested:
             return None
         for j, (answer, n_facets) in enumerate(learner.answers_by_penalty(penalties, test)):
-            is_right, given = answer == problem.y[test], share[answer]
-            w = weight[test]
-            found[:, j] = w @ is_right, n_facets, w @ given, w @ (given * (1 - given))
+            given, w = share[answer], weight[test]
+            right = np.bincount(problem.y[test], w * (answer == problem.y[test]), n_classes)
+            found[:, j] = n_facets, w @ given, w @ (given * (1 - given)), *right
         return found
 
-    tasks = [(fold, i) for fold in range(N_FOLDS) for i in range(len(max_errors))]
-    for (_, i), found in zip(tasks, problem.pool.map(try_list, tasks)):
+    for found in problem.pool.map(try_list, range(N_FOLDS)):
         if found is None:
-            return [ParameterChoice(max_errors[i], penalties[0], np.nan, np.nan)]
-        sums[:, i] += found
-        is_empty[i] |= found[1] == 0
-    right, size, chance, variance = sums
-    size /= N_FOLDS
+            return [PenaltyChoice(penalties[0], np.nan, np.nan)]
+        sums += found
+        is_empty |= found[0] == 0
+    n_facets, chance, variance = sums[:3]
     by_chance = (chance + 3 * np.sqrt(variance)) / weight.sum()
-    accuracy = right / weight.sum()
-    choices = [
-        ParameterChoice(e, p, *(float(each[i, j]) for each in (accuracy, size, by_chance)))
-        for i, e in enumerate(max_errors)
-        for j, p in enumerate(penalties)
-    ]
-    regions = [choice for choice, empty in zip(choices, is_empty.ravel()) if not empty]
+    accuracy = sums[3:].sum(axis=0) / weight.sum()
+    of_class = np.bincount(problem.y, weight, n_classes)[:, None]
+    recalls = sums[3:] / of_class
+    recall = recalls.mean(axis=0)
+    recall_error = np.sqrt((recalls * (1 - recalls) / of_class).sum(axis=0)) / n_classes
+
+    tried = np.arange(len(penalties))
     majority = problem.class_units(np.arange(len(problem.y))).max() / problem.units.sum()
-    if max((choice.accuracy for choice in regions), default=0.0) > majority:
-        choices = regions
-    best = max(choice.accuracy for choice in choices)
-    least = best - np.sqrt(best * (1 - best) / weight.sum())
-    return sorted(choices, key=lambda c: (c.accuracy < least, c.n_inequalities, -c.accuracy))
+    if accuracy[~is_empty].max(initial=0.0) > majority:
+        tried = tried[~is_empty]
+    best = accuracy[tried].max()
+    is_accurate = accuracy >= best - np.sqrt(best * (1 - best) / weight.sum())
+    top = max(tried[is_accurate[tried]], key=lambda j: recall[j])
+    has_recall = recall >= recall[top] - recall_error[top]
+    size = n_facets / N_FOLDS
+    order = sorted(tried, key=lambda j: (~is_accurate[j], ~has_recall[j], size[j], -accuracy[j]))
+    measures = accuracy, size, by_chance, recall
+    return [
+        PenaltyChoice(penalties[j], *(float(each[j]) for each in measures)) for j in map(int, order)
+    ]

@@ -247,7 +247,8 @@ class BoxList:
                 boxes = self.prune(boxes, penalty)
             elif not self._should_stop():
                 boxes = self.prune(self._with_needed(boxes, penalty), penalty)
-                boxes = self._with_needed(self._optimize(boxes, penalty), penalty)
+                boxes = self._optimize(boxes, penalty, tuning.MAX_SWEEPS)
+                boxes = self._with_needed(boxes, penalty)
             yield boxes
 
     def predict(self, boxes: Sequence[RankBox], rows: np.ndarray) -> np.ndarray:
@@ -285,14 +286,17 @@ class BoxList:
         """Remove the box whose removal saves most, until no removal saves anything."""
         return [boxes[i] for i in self.flat(boxes).pruned(penalty * self.data.total)]
 
-    def without_impure(self, boxes: list[RankBox]) -> list[RankBox]:
-        """Drop boxes without rows, and those with a larger error than allowed."""
+    def finish(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
+        """Optimize the boxes of the last list of a path further, then drop impure boxes."""
+        if self.settings.optimizes and not self._should_stop():
+            boxes = self._optimize(boxes, penalty, tuning.FINAL_SWEEPS)
+            boxes = self._with_needed(boxes, penalty)
         return [boxes[i] for i in self.flat(boxes).without_impure(self.settings.purity_limit)]
 
-    def _optimize(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
+    def _optimize(self, boxes: list[RankBox], penalty: float, n_sweeps: int) -> list[RankBox]:
         """Sweep over all boxes while the objective increases."""
         value = self._objective(boxes, penalty)
-        for _ in range(tuning.MAX_SWEEPS):
+        for _ in range(n_sweeps):
             swept = self._sweep(boxes, penalty)
             new = self._objective(swept, penalty)
             if new <= value:
@@ -355,9 +359,11 @@ class BoxList:
     def _with_needed(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
         """Insert a box of each class that needs one, where the objective is best."""
         everything = np.arange(len(self.data.y))
+        flat, later = None, []
         for answer in self._needed:
-            flat = self.flat(boxes)
-            later = flat.answers()
+            if flat is None:
+                flat = self.flat(boxes)
+                later = flat.answers()
             if answer == flat.default() or (later[0] == answer).any():
                 continue
             ends = [(0, everything)]
@@ -371,6 +377,7 @@ class BoxList:
             if found:
                 _, place, box = max(found, key=lambda each: each[:2])
                 boxes = [*boxes[:-place], box, *boxes[-place:]] if place else [box, *boxes]
+                flat = None
         return boxes
 
     def _box_of(

@@ -125,7 +125,8 @@ class ClassBoxSearch:
                 continue
             codes = np.empty(ranks.shape, dtype=np.uint8)
             starts = np.empty((len(ranks), n_bins + 1), dtype=np.int64)
-            is_used = np.isin(np.arange(len(ranks)), tried)
+            is_used = np.zeros(len(ranks), dtype=bool)
+            is_used[tried] = True
             bin_ranks(ranks, data.sizes, units, n_bins, is_used, codes, starts)
             positive_sums(codes, tried, y, stakes.own, stakes.cost, n_bins, data.n_classes, bound)
             n = min(n_wanted, bound.size)

@@ -155,7 +155,8 @@ class BoxListLearner(ClassLearner):
             penalties = self.settings.penalties or (self.settings.complexity_penalty,)
             with Interrupt() as self.interrupt:
                 *_, boxes = self._list.path(self._boxes, penalties)
-            for box in self._list.without_impure(boxes):
+                boxes = self._list.finish(boxes, penalties[-1])
+            for box in boxes:
                 left = np.searchsorted(self._all_rows, self.rows)
                 place = self._list.in_values(box, left)
                 self._append(*place, box.answer, None, box.max_error)

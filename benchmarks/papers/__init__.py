@@ -18,6 +18,7 @@ from benchmarks.papers import (
     curves,
     more_leaves,
     penalty,
+    shallow_tree,
     starts,
     tables,
     trade_off,
@@ -34,6 +35,7 @@ PARTS = {
     "trade_off": trade_off,
     "curves": curves,
     "curve_causes": curve_causes,
+    "shallow_tree": shallow_tree,
     "starts": starts,
     "more_leaves": more_leaves,
 }

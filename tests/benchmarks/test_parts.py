@@ -18,6 +18,7 @@ from benchmarks.papers import (
     curve_causes,
     curves,
     penalty,
+    shallow_tree,
     star,
     trade_off,
 )
@@ -32,6 +33,7 @@ from benchmarks.speed.limits import generated_text
 from benchmarks.speed.scaling import exponent
 from benchmarks.store import Store, group, mean
 from benchmarks.verdicts import Cell, explain, judge
+from pellucid import ExShallow
 from pellucid._core.refine.tuning import EFFORTS
 from pellucid.baselines import CLTree
 from tests.fuzz.counts import engine_hash
@@ -489,3 +491,23 @@ def test_polish_and_local_search_start_from_the_same_tree(tmp_path):
     jobs[1].store.add([{**jobs[1].key, **found}])
     (section,) = searches.sections(settings)
     assert section.items[0].rows[0][:3] == ["iris", "2k", f"{found['start']:.4f}"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_objective_of_splits_is_that_of_exshallow(seed):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 6, (40, 3)) + random.random((40, 3)).round(1)
+    centers = KMeans(4, n_init=1, random_state=seed).fit(X).cluster_centers_
+    tree = ExShallow(depth_penalty=shallow_tree.PENALTY, reference=centers).fit(X).tree_
+    choice = shallow_tree.Choice(X, centers, frozenset(), (0, 0.0), (0, 0.0))
+    objective = {}
+    for split in ((j, t) for j, column in enumerate(X.T) for t in np.unique(column)):
+        left, left_centers = (points[:, split[0]] <= split[1] for points in (X, centers))
+        enough = left_centers.sum() <= left.sum() and (~left_centers).sum() <= (~left).sum()
+        if enough and 0 < left_centers.sum() < 4:
+            objective[split] = shallow_tree._objective(choice, split, False, False)
+    root = (int(tree.feature[0]), float(tree.threshold[0]))
+    ours = shallow_tree._objective(choice, root, False, False)
+    assert ours == pytest.approx(min(objective.values()), rel=1e-9)
+    if len(np.unique(X, axis=0)) == len(X):
+        assert shallow_tree._objective(choice, root, True, False) == ours

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +20,7 @@ from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
+from pellucid._utils.typed_bases import BaseEstimator, ClassifierMixin
 from pellucid.eop._stages import StagesMixin
 from pellucid.eop.base_classifiers import BASES, make_base
 from pellucid.eop.explanations import (

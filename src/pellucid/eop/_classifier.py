@@ -179,6 +179,8 @@ class EOPClassifier(BaseEOP):
         "relax": ["boolean", Interval(Real, 0, 1, closed="both")],
         "strict": ["boolean"],
     }
+    max_error_: float
+    complexity_penalty_: float
     cv_results_: list[PenaltyChoice]
     _penalties: tuple[float, ...]
     _max_levels: int | None
@@ -253,7 +255,7 @@ class EOPClassifier(BaseEOP):
         is_tried = is_tried and len(problem.y) >= MIN_ROWS
         self.cv_results_, self._penalties, self._max_levels = [], (), self.max_levels
         default = tuning.MAX_ERROR if is_tried else MAX_ERROR
-        self.max_error_ = default if self.max_error == "auto" else self.max_error
+        self.max_error_ = default if self.max_error == "auto" else float(self.max_error)
         if not is_tried:
             self.complexity_penalty_ = 0.01 if penalty == "auto" else penalty
             return

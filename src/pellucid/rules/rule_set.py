@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +24,7 @@ from pellucid._utils.sklearn_compat import (
     validate_parameters,
 )
 from pellucid._utils.threads import ThreadPool, count_threads
+from pellucid._utils.typed_bases import BaseEstimator, ClusterMixin
 from pellucid.explanation.mixins import RuleSetMixin
 from pellucid.explanation.rules import RuleList, default_names, label_text
 from pellucid.reference import Reference, find_reference

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._utils.typed_bases import BaseEstimator, ClusterMixin
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import EstimatorExportMixin, TreeModelMixin
 from pellucid.explanation.rules import (

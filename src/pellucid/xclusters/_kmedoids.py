@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid._utils.estimators import store_parameters
 from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
+from pellucid._utils.typed_bases import BaseEstimator, ClusterMixin
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
 from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS

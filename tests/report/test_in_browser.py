@@ -90,8 +90,9 @@ def test_names_and_values_from_the_data_are_only_text(open_page, hostile_file):
     assert page.locator(".cluster-label").first.inner_text() == f"{HOSTILE}0"
 
 
-def test_what_would_have_to_change_leads_to_that_cluster(open_page, file, model, wine):
-    page = open_page(file)
+def test_what_would_have_to_change_leads_to_that_cluster(open_page, model, wine, tmp_path):
+    unnamed = write_report(tmp_path / "r.html", model, wine, suggested_names=[""] * 5)
+    page = open_page(unnamed)
     row = wine.iloc[[0]].copy()
     page.evaluate(ANSWERS, row.astype(str).to_dict("records"))
     lines = page.locator(".badge-list li").all_inner_texts()

@@ -11,6 +11,7 @@ from pellucid.export.sql_dialects import DIALECTS
 from pellucid.report import read_cluster_names, report_html, write_report
 
 LONG = "Young people with a low income who save a lot of it"
+NONE = [""] * 3
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_renamed_clusters_keep_agreement_and_other_trees(open_page, model, wine,
 
 
 def test_a_long_name_is_shown_in_full(open_page, model, wine, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", model, wine))
+    page = open_page(write_report(tmp_path / "r.html", model, wine, suggested_names=NONE))
     box = page.get_by_label("Name of cluster 0")
     box.fill(LONG)
     assert box.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
@@ -66,7 +67,7 @@ def test_a_long_name_is_shown_in_full(open_page, model, wine, tmp_path):
 
 
 def test_the_page_has_sql_in_all_dialects(open_page, model, wine, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", model, wine))
+    page = open_page(write_report(tmp_path / "r.html", model, wine, suggested_names=NONE))
     name = "Bob's \\ wine"
     renamed = Explanation.of(model).rename_clusters({0: "Cluster 0", 1: "Cluster 1", 2: name})
     for typed, expected in (("", model), (name, renamed)):
@@ -78,7 +79,7 @@ def test_the_page_has_sql_in_all_dialects(open_page, model, wine, tmp_path):
 
 
 def test_a_saved_copy_has_the_names(open_page, model, wine, tmp_path):
-    path = write_report(tmp_path / "r.html", model, wine, title="</script>")
+    path = write_report(tmp_path / "r.html", model, wine, title="</script>", suggested_names=NONE)
     page = open_page(path)
     name = "Dry <b>& 'strong'</b>"
     page.get_by_label("Name of cluster 0").fill(name)

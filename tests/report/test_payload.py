@@ -46,6 +46,20 @@ def test_the_same_model_gives_the_same_bytes(model, iris, tmp_path):
     assert one == model.report(tmp_path / "two.html", iris).read_bytes()
 
 
+def test_clusters_with_numbers_are_described_by_named_columns(model, iris):
+    def described(*arguments, **options):
+        return [cluster["suggested"] for cluster in payload(*arguments, **options)["clusters"]]
+
+    names = described(model, iris)
+    assert len(set(names)) == 4
+    assert all("petal" in name or "sepal" in name for name in names)
+    assert described(model, iris, cluster_names={0: "small"})[1] is None
+    numbers = iris.to_numpy()
+    assert described(ExShallow(4, random_state=0).fit(numbers), numbers) == [None] * 4
+    gold = ExShallow().fit(iris, np.array(["gold", "silver"])[(model.labels_ > 1).astype(int)])
+    assert described(gold, iris) == [None] * 2
+
+
 def test_counts_are_those_of_the_rows(model, iris):
     data = payload(model, iris)
     tree = data["trees"][data["own"]]

@@ -35,7 +35,7 @@ def file(people, tmp_path_factory):
     X, group = people
     model = IMM(3, random_state=0).fit(X, group)
     path = tmp_path_factory.mktemp("report") / "people.html"
-    return write_report(path, model, X, trade_off=None)
+    return write_report(path, model, X, trade_off=None, suggested_names=[""] * 3)
 
 
 def test_questions_contain_the_distribution_of_their_rows(open_page, file):

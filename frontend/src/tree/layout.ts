@@ -62,7 +62,7 @@ const HISTOGRAM_HEIGHT = 36;
 /** Height of a line of text in a node. */
 const TEXT_LINE_HEIGHT = 18;
 /** Lines of text in a node, at the most. */
-const MAX_LINES = 6;
+const MAX_LINES = 8;
 /** Height of a line of text in the outline of a narrow page. */
 const LINE_HEIGHT = 19;
 /** Space in a narrow question that is not used by its text: the answer, the share of rows, padding. */

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from pellucid.explanation.explanation import Explanation
 from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, Profile, clipped, short, word
 
 MOST_COLUMNS = 16
@@ -187,3 +190,35 @@ def hide_small(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
             fact["counts"] = [[0 for _ in counts] for counts in fact["counts"]]
             fact["typical"] = []
     return facts
+
+
+def suggest_cluster_names(
+    explanation: Explanation, profiles: Iterable[Profile], position: np.ndarray
+) -> list[str]:
+    """Short descriptions of clusters that only have numbers, by named columns of numbers.
+
+    None without names of the columns, for rules about categories, and without polars, which the
+    descriptions of tables need.
+    """
+    labels = explanation.cluster_names_
+    columns = [p.column for p in profiles if isinstance(p.column, NumberColumn)]
+    columns = [column for column in columns if not np.isnan(column.numbers).any()]
+    is_named = getattr(explanation, "feature_names_in_", None) is not None
+    if labels.dtype.kind not in "iu" or not (is_named and columns and find_spec("polars")):
+        return []
+    from pellucid.table_explainer.descriptions import suggest_names
+
+    names = [column.name for column in columns]
+    leaves = (leaf for rule in explanation.rules_ for leaf in rule.rules)
+    if any(condition.column not in names for leaf in leaves for condition in leaf.conditions):
+        return []
+    formats = {column.name: column.format for column in columns if column.format}
+    features = [column.numbers for column in columns]
+    # What a table is to the descriptions; the clusters are on the scale of the columns.
+    table: Any = SimpleNamespace(
+        encoding=SimpleNamespace(names=names, sources=names),
+        features=features,
+        Z=np.column_stack(features),
+        roles=SimpleNamespace(formats=formats),
+    )
+    return [*suggest_names(table, position, range(len(labels)), explanation.rules_)]

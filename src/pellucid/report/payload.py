@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from pellucid.report.facts import (
     cluster_facts,
     hide_small,
     sample_rows,
+    suggest_cluster_names,
     values_of,
 )
 from pellucid.report.page import PageOptions, reference_word
@@ -64,7 +66,11 @@ def make_payload(
     profiles = {p.column.name: p for p in columns.profiles}
     categories = [p.column for p in columns.profiles if isinstance(p.column, CategoryColumn)]
     values = {column.name: column.values for column in categories}
-    points = sample_rows(choice.trees[choice.own].position, n_clusters, page.max_points)
+    own = choice.trees[choice.own].position
+    if not (page.cluster_names or page.suggested_names):
+        suggested = suggest_cluster_names(explanation, columns.shown, own)
+        page = replace(page, suggested_names=suggested)
+    points = sample_rows(own, n_clusters, page.max_points)
 
     def describe(candidate: TreeCandidate) -> dict[str, Any]:
         position = candidate.position
@@ -80,7 +86,7 @@ def make_payload(
             "points": position[points].tolist(),
         }
 
-    trees, own = _affordable(choice, describe)
+    trees, own_place = _affordable(choice, describe)
     used = {name for c in choice.trees for name in table.ask(c.tree, explanation.tree_columns_)}
     return {
         **page.page_head(
@@ -96,7 +102,7 @@ def make_payload(
         "model": None if page.is_private else _model(explanation),
         "sqlDialects": describe_dialects(labels),
         "trees": trees,
-        "own": own,
+        "own": own_place,
         "steps": choice.steps if len(trees) > 1 else {"kinds": [], "sample": None},
         "points": {
             "rows": len(points),

@@ -206,7 +206,9 @@ def write_report(
     cluster_names : mapping of label to str, optional
         Names of some or all clusters, which the reader can change.
     suggested_names : sequence of str
-        A short description per cluster, such as "high income, low spending".
+        A short description per cluster, such as "high income, low spending". Default: from the
+        columns of numbers, if they have names and the clusters only have numbers; an empty text
+        is none. Needs polars.
     table : TableFacts, optional
         What is known about the table that was clustered; :func:`pellucid.explain` and the command
         line fill it in. Without it, the page describes the columns of `X`.

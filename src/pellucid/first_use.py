@@ -105,7 +105,7 @@ def code_folder() -> str | None:
 
 
 _N_WIDE = 2000
-"""Copies of three columns that are too many to be split all."""
+"""Copies of three columns: so many are refined together."""
 
 _N_SPARSE_ROWS = 11_000
 """Rows whose values are too many to be polished as dense rows."""
@@ -138,11 +138,7 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     more: dict[str, Any] = {"reference": centers, "random_state": 0, "n_leaves": _N_CLUSTERS + 3}
     polished = cluster.ExKMC(polish=True, n_jobs=2, **more)
     yield partial(_fit_and_predict, polished, many)
-    # Of so many columns, only the widest are split.
     wide = np.tile(_rows(), (1, _N_WIDE))
-    more_columns = {**more, "reference": wide[:_N_CLUSTERS]}
-    polished = cluster.ExKMC(polish="deep", **more_columns)
-    yield partial(_fit_and_predict, polished, FORMS[name](wide))
     greedy = cluster.ExGreedy(reference=wide[:_N_CLUSTERS])
     yield partial(_fit_and_predict, greedy, FORMS[name](wide))
     if sparse.issparse(many):

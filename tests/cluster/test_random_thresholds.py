@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 import _support.random_cuts_oracle as oracle
-from _support.extended import examples
+from _support.extended import EXTENDED, examples
 from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid import ExKMC, RandomThresholds
@@ -72,7 +72,7 @@ def chi_square_per_degree(ours, theirs):
 @each_method
 @each_objective
 def test_trees_have_the_distribution_of_rejection_sampling(method, objective):
-    n = 1000
+    n = 1000 if EXTENDED else 600
     rng = np.random.default_rng(1)
     drawn = oracle.draw_trees(CENTERS, n, method, objective, rng)
     trees = draw_cuts(CENTERS, 4 * n, 0, method=method, objective=objective)

@@ -104,10 +104,14 @@ def test_labels_and_several_partitions_side_by_side():
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, np.asfortranarray])
-def test_storage_order_and_threads_do_not_change_the_tree(form):
+def test_storage_and_threads_do_not_change_the_tree(form):
     rows = np.round(X * (np.abs(X) > 0.5), 2)
     expected = fitted(rows, effort="balanced", n_jobs=1)
     assert_same_tree(fitted(form(rows), effort="balanced", n_jobs=2), expected)
+
+
+def test_the_order_of_the_rows_does_not_change_the_tree():
+    rows = np.round(X * (np.abs(X) > 0.5), 2)
     order = np.random.default_rng(0).permutation(len(X))
     other = ExplainableKMeans(effort="balanced").fit(
         rows[order], KMEANS.labels_[order], space=Z[order]

@@ -326,9 +326,9 @@ def test_clusters_behind_pca_by_the_columns_of_the_data():
         assert cost_in(space, found) <= cost_in(space, cart.apply(WINE)) * (1 + 1e-9)
         assert (found == clusters).mean() > 0.9
         np.testing.assert_array_equal(from_json(explanation.to_json()).predict(WINE), found)
-        six = explain_pipeline(pipeline, WINE, tree=ExplainableKMeans(n_leaves=6))
-        assert six.tree_.n_leaves == 6
-        assert cost_in(space, six.predict(WINE)) < cost_in(space, found)
+    six = explain_pipeline(pipeline, WINE, tree=ExplainableKMeans(n_leaves=6))
+    assert six.tree_.n_leaves == 6
+    assert cost_in(space, six.predict(WINE)) < cost_in(space, found)
 
 
 def test_what_comes_before_the_step_that_mixes_columns_is_restated():

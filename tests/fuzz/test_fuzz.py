@@ -186,9 +186,9 @@ def test_campaign_counts_cases_and_hangs(seconds, n_hangs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 480 if EXTENDED else 80, 80))
+@pytest.mark.parametrize("first", range(0, 480 if EXTENDED else 40, 40))
 def test_short_run(first):
-    outcomes = [run_case(seed) for seed in range(first, first + 80)]
+    outcomes = [run_case(seed) for seed in range(first, first + 40)]
     assert [outcome for outcome in outcomes if outcome.is_failure] == []
 
 

@@ -8,7 +8,7 @@ from _support.rule_oracle import best_objective
 from pellucid import RuleSet
 from pellucid.rules import problem
 
-N_PROBLEMS = 1000 if EXTENDED else 200
+N_PROBLEMS = 1000 if EXTENDED else 120
 
 
 def small_problem(seed):
@@ -37,10 +37,10 @@ def compare(seed):
     return best, rules.objective_ - rule_cost * len(rules.rules_), rules
 
 
-@pytest.mark.parametrize("n_problems", [60, pytest.param(N_PROBLEMS, marks=pytest.mark.slow)])
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_small_problems_are_solved_and_proven(n_problems):
-    for seed in range(n_problems):
+def test_small_problems_are_solved_and_proven():
+    for seed in range(N_PROBLEMS):
         best, found, rules = compare(seed)
         assert found == pytest.approx(best), seed
         assert rules.is_optimal_, seed
@@ -65,7 +65,7 @@ def structured_problem(seed):
 @pytest.mark.slow
 def test_the_search_alone_is_close_to_the_optimum(monkeypatch):
     ratios = []
-    for seed in range(40):
+    for seed in range(40 if EXTENDED else 16):
         X, labels, n_rules = structured_problem(seed)
         best = RuleSet(n_rules, min_support=0).fit(X, labels)
         assert best.is_optimal_

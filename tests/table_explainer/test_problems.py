@@ -76,7 +76,7 @@ def test_a_cluster_without_a_rule():
 
 @pytest.mark.slow
 def test_weak_separation():
-    table = pl.DataFrame(np.random.default_rng(0).random((300, 6)), schema=list("abcdef"))
+    table = pl.DataFrame(np.random.default_rng(0).random((150, 6)), schema=list("abcdef"))
     found = pellucid.explain(table, k=3, verbose=False)
     score = found.measures["silhouette"]
     assert (

@@ -384,8 +384,8 @@ def test_hashes_of_zeros_and_threads():
 @pytest.mark.slow
 def test_many_rows_are_searched_by_a_sample(monkeypatch):
     """The tree is at most as costly as one that is polished only, on all rows."""
-    monkeypatch.setattr(tuning, "MAX_ROWS", 300)  # 900 rows are many
-    X, _ = make_blobs(900, 4, centers=7, cluster_std=3.0, random_state=2)
+    monkeypatch.setattr(tuning, "MAX_ROWS", 150)  # 450 rows are many
+    X, _ = make_blobs(450, 4, centers=7, cluster_std=3.0, random_state=2)
     fast, searched = (
         ExplainableKMeans(reference=X[:7], effort=effort).fit(X) for effort in ("fast", "balanced")
     )
@@ -397,9 +397,9 @@ def test_many_rows_are_searched_by_a_sample(monkeypatch):
 
 @pytest.fixture(scope="module")
 def blobs():
-    X, _ = make_blobs(400, 5, centers=7, cluster_std=4.0, random_state=1)
+    X, _ = make_blobs(240, 5, centers=7, cluster_std=4.0, random_state=1)
     X = X.round(1)
-    return np.where(np.abs(X) < 2, 0.0, X), X[::57][:7]
+    return np.where(np.abs(X) < 2, 0.0, X), X[::34][:7]
 
 
 def searched(X, centers, n_leaves, work, *, weight=None, n_threads=1):

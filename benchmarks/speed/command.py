@@ -29,7 +29,7 @@ def jobs(settings: Settings) -> list[Job]:
     """One file, several times."""
     values = ("run", *(f"{what}_{measure}" for what in _BOTH for measure in _MEASURES))
     store = Store(settings.output / FILE, ("rows",), values)
-    n_rows = 2000 if settings.quick else 1_000_000
+    n_rows = 400 if settings.quick else 1_000_000
     return [_job(store, n_rows, settings.n_seeds(3))]
 
 

@@ -138,7 +138,7 @@ def _function(saved):
 def test_exported_functions_read_categories_as_the_saved_model(kind):
     makers = NATIVE | OTHERS
     table = pd.DataFrame({kind: makers[kind](np.random.default_rng(0))})
-    found = pellucid.explain(table, k=2, categorical=kind, verbose=False)
+    found = pellucid.explain(table, k=2, categorical=kind, effort="fast", verbose=False)
     saved = pellucid.from_json(found.to_json())
     function, _ = _function(saved)
     cells = table[kind].astype(object).where(table[kind].notna(), None).tolist()
@@ -150,7 +150,7 @@ def test_exported_functions_read_categories_as_the_saved_model(kind):
 
 def test_rows_without_a_cluster_have_the_label_of_noise():
     table = pd.DataFrame({"x": [*np.arange(20.0), *np.arange(100.0, 120.0)]})
-    found = pellucid.explain(table, k=2, verbose=False)
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
     new = pd.DataFrame({"x": [1.0, np.nan, 110.0]})
     labels = found.predict(new)
     assert labels.dtype == np.int64
@@ -163,7 +163,7 @@ def test_rows_without_a_cluster_have_the_label_of_noise():
 
 def test_arrays_are_read_by_position():
     table = pd.DataFrame({"kind": ["a", "b"] * 30, "x": np.arange(60.0) % 7})
-    found = pellucid.explain(table, k=2, verbose=False)
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
     saved = pellucid.from_json(found.to_json())
     columns = saved.feature_names_in_.tolist()
     expected = found.labels.tolist()
@@ -181,7 +181,7 @@ def contracts():
     service, n_lines = rng.choice(["No", "DSL", "Fiber"], 300), rng.choice([1, 2, 4], 300)
     table = pd.DataFrame({"service": service, "lines": n_lines})
     table["kind"] = 2 * (table["service"] == "No") + (table["lines"] > 1)
-    found = pellucid.explain(table, labels="kind", verbose=False)
+    found = pellucid.explain(table, labels="kind", effort="fast", verbose=False)
     return pellucid.from_json(found.to_json())
 
 
@@ -239,7 +239,7 @@ def test_notes_say_what_was_not_in_the_training_data(contracts):
 def test_a_decimal_comma_in_texts_is_remembered():
     texts = [f"{x:.3f}".replace(".", ",") for x in (*np.linspace(1, 2, 20), *np.linspace(8, 9, 20))]
     table = pd.DataFrame({"x": [*texts, "12,25"]})
-    found = pellucid.explain(table, k=2, outliers="keep", verbose=False)
+    found = pellucid.explain(table, k=2, outliers="keep", effort="fast", verbose=False)
     saved = pellucid.from_json(found.to_json())
     # 1,000 alone could be one thousand.
     assert saved.predict(table.iloc[[0]]).tolist() == found.labels[:1].tolist()

@@ -112,7 +112,7 @@ def test_functions_are_methods():
 
 def test_functions_take_what_explain_returns():
     table = pd.DataFrame({"size": [*range(20), *range(100, 120)], "kind": ["a", "b"] * 20})
-    found = pellucid.explain(table, k=2, verbose=False)
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
     assert export.to_sql(found) == found.to_sql() == found.explanation.to_sql()
     assert export.to_mermaid(found) == found.explanation.to_mermaid()
     assert in_python(found, table) == found.predict(table).tolist()

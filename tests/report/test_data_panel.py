@@ -83,7 +83,7 @@ def test_the_table_of_a_file_is_described_with_what_was_done_to_it(tmp_path):
         }
     )
     table.loc[:4, "size"] = np.nan
-    found = pellucid.explain(table, k=2, outliers="keep", verbose=False)
+    found = pellucid.explain(table, k=2, outliers="keep", effort="fast", verbose=False)
     facts = describe_table(found.fitted)
     columns = {column.name: column for column in facts.columns}
     assert (facts.n_read, facts.n_used, facts.dropped["gaps"]) == (200, 195, 5)

@@ -43,13 +43,13 @@ def categories_alone(path):
             "occupation before departure": random.choice(lengthy, 300),
         }
     )
-    return pellucid.explain(table, k=6, verbose=False).report(path)
+    return pellucid.explain(table, k=6, effort="fast", verbose=False).report(path)
 
 
 def outliers(path):
     X = blobs(300, 3, 3).abs()
     X.iloc[:3, 0] = 1e6
-    return pellucid.explain(X, k=3, outliers="keep", verbose=False).report(path)
+    return pellucid.explain(X, k=3, outliers="keep", effort="fast", verbose=False).report(path)
 
 
 def streamed(path):

@@ -129,7 +129,7 @@ def test_fixed_columns_do_not_change(open_page, file):
 def test_a_report_in_german(open_page, people, tmp_path):
     X, group = people
     X = X.assign(town=np.where(group == 0, "Köln", np.where(group == 1, "Bonn", "Aachen")))
-    found = pellucid.explain(X, k=3, verbose=False)
+    found = pellucid.explain(X, k=3, effort="fast", verbose=False)
     page = open_page(found.report(tmp_path / "r.html", language="de"))
     assert page.locator("html").get_attribute("lang") == "de"
     assert page.locator("h1").inner_text() == "3 Cluster, 180 Zeilen"
@@ -160,7 +160,7 @@ def test_pages_of_many_clusters(open_page, tmp_path):
 def test_long_names_of_questions_are_shown_in_full_on_a_phone(open_page, people, tmp_path):
     X, _ = people
     X = X.rename(columns=lambda name: f"{name}_of_the_household_before_taxes_and_all_transfers")
-    found = pellucid.explain(X, k=3, verbose=False)
+    found = pellucid.explain(X, k=3, effort="fast", verbose=False)
     page = open_page(found.report(tmp_path / "r.html"), width=390)
     for name in page.locator(".node.split .text:first-of-type, .node.split .answer + .text").all():
         assert name.evaluate(
@@ -188,7 +188,7 @@ def test_titles_that_wrap_stay_in_their_boxes(open_page, tmp_path):
 
 def test_a_table_in_print_is_not_below_the_figure_beside_it(open_page, people, tmp_path):
     X, _ = people
-    page = open_page(pellucid.explain(X, verbose=False).report(tmp_path / "r.html"))
+    page = open_page(pellucid.explain(X, effort="fast", verbose=False).report(tmp_path / "r.html"))
     page.emulate_media(media="print")
     table = page.locator(".two-columns .scroll").bounding_box()
     figure = page.locator(".two-columns figure").bounding_box()

@@ -90,7 +90,7 @@ def dirty() -> pl.DataFrame:
 
 def test_no_rule_has_a_sentinel_and_every_export_reads_it_as_missing():
     table = dirty()
-    found = pellucid.explain(table, k=3, columns="size", verbose=False)
+    found = pellucid.explain(table, k=3, columns="size", effort="fast", verbose=False)
     assert found.decisions[0] == (
         "taken as missing: -999 in size (6 rows, far from all other values) "
         '(cleaning="keep" to keep the numbers)'
@@ -110,7 +110,7 @@ def test_no_rule_has_a_sentinel_and_every_export_reads_it_as_missing():
 
 def test_spellings_are_one_category_in_every_export():
     table = dirty()
-    found = pellucid.explain(table, k=2, columns="sex", verbose=False)
+    found = pellucid.explain(table, k=2, columns="sex", effort="fast", verbose=False)
     assert found.decisions[0] == (
         "merged spellings: 'Male' as 'male' in sex (cleaning=\"keep\" to keep them apart)"
     )
@@ -124,7 +124,7 @@ def test_spellings_are_one_category_in_every_export():
 def test_onnx_reads_sentinels_as_missing():
     runtime = pytest.importorskip("onnxruntime")
     table = dirty().select("size", "weight")
-    found = pellucid.explain(table, k=2, columns="size", verbose=False)
+    found = pellucid.explain(table, k=2, columns="size", effort="fast", verbose=False)
     session = runtime.InferenceSession(found.explanation.to_onnx().SerializeToString())
     inputs = {name: table[name].to_numpy()[:, None] for name in ("size",)}
     assert session.run(["cluster"], inputs)[0].tolist() == found.labels.tolist()

@@ -46,7 +46,7 @@ def test_claims_of_the_rule_come_first():
 
 def test_a_middle_interval_of_the_rule_is_medium():
     table = pl.DataFrame({"size": np.arange(90) // 30 * 10.0 + np.arange(90) % 7})
-    found = pellucid.explain(table, k=3, verbose=False, outliers="keep")
+    found = pellucid.explain(table, k=3, effort="fast", verbose=False, outliers="keep")
     by_rule = {rule.text: name for rule, name in zip(found.rules, found.suggested_names)}
     assert sorted(by_rule.values()) == ["high size", "low size", "medium size"]
     assert next(text for text, name in by_rule.items() if "< size ≤" in text and name)
@@ -56,7 +56,9 @@ def test_a_middle_interval_of_the_rule_is_medium():
 def test_a_single_value_is_an_equation():
     table = pl.DataFrame({"legs": [0, 4, 4, 4, 6] * 24, "noise": np.arange(120) % 17 / 3})
     labels = np.array([0, 1, 1, 1, 2] * 24)
-    found = pellucid.explain(table.with_columns(group=labels), labels="group", verbose=False)
+    found = pellucid.explain(
+        table.with_columns(group=labels), labels="group", effort="fast", verbose=False
+    )
     assert [name.split(", ")[0] for name in found.suggested_names] == [
         "legs = 0",
         "legs = 4",
@@ -134,7 +136,7 @@ def test_names_are_different():
 
 def test_clusters_that_differ_by_a_threshold_only_are_named_by_their_rules():
     table = pl.DataFrame({"size": np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], 20) * 10})
-    found = pellucid.explain(table, k=5, verbose=False)
+    found = pellucid.explain(table, k=5, effort="fast", verbose=False)
     names = found.suggested_names
     assert len(set(names)) == 5
     assert all("(" not in name for name in names)
@@ -222,7 +224,7 @@ def test_claims_about_categories_are_true():
 
 @pytest.mark.slow
 def test_names_reach_every_export(tmp_path):
-    found = pellucid.explain(blobs(), k=3, names="suggested", verbose=False)
+    found = pellucid.explain(blobs(), k=3, names="suggested", effort="fast", verbose=False)
     names = found.suggested_names
     assert [rule.cluster for rule in found.rules] == names
     assert set(found.labels) == set(names)
@@ -236,7 +238,7 @@ def test_names_reach_every_export(tmp_path):
 
 @pytest.mark.slow
 def test_some_clusters_can_be_renamed():
-    found = pellucid.explain(blobs(), k=3, verbose=False)
+    found = pellucid.explain(blobs(), k=3, effort="fast", verbose=False)
     assert found.rename({1: "middle"}) is found
     assert [rule.cluster for rule in found.rules] == ["0", "middle", "2"]
     assert set(found.predict(blobs())) == {"0", "middle", "2"}
@@ -256,7 +258,7 @@ def test_profile_columns_are_described_by_cluster():
         year=pl.Series([1990 + i % 3 for i in range(n)]),
     )
     columns = ["revenue", "churn", "active", "since", "year"]
-    found = pellucid.explain(table, k=3, profile=columns, verbose=False)
+    found = pellucid.explain(table, k=3, profile=columns, effort="fast", verbose=False)
     assert found.fitted.prepared.roles.used == ["size", "weight"]
     assert list(found.profile) == columns
     order = [rule.cluster for rule in found.rules]
@@ -278,7 +280,7 @@ def test_profile_columns_are_described_by_cluster():
 
 
 def test_there_is_no_profile_by_default():
-    assert pellucid.explain(blobs(), k=3, verbose=False).profile == {}
+    assert pellucid.explain(blobs(), k=3, effort="fast", verbose=False).profile == {}
 
 
 def test_a_cluster_that_differs_in_nothing_is_average():
@@ -288,7 +290,7 @@ def test_a_cluster_that_differs_in_nothing_is_average():
 
 def test_a_rule_beyond_the_median_is_not_high():
     keepers = pl.DataFrame({"diving": np.r_[np.arange(90) % 13, 70 + np.arange(10) % 13]})
-    found = pellucid.explain(keepers, k=2, verbose=False, outliers="keep")
+    found = pellucid.explain(keepers, k=2, effort="fast", verbose=False, outliers="keep")
     assert sorted(found.suggested_names) == ["high diving", "not high diving"]
     (claim,) = next(n for n in found.suggested_names if n == "not high diving").claims
     assert (claim.share, claim.others) == (1.0, 0.0)

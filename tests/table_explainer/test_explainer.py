@@ -103,7 +103,7 @@ def test_the_decisions_are_printed_unless_verbose_is_off(capsys):
         "ignored: customer_id, zip (looks like an ID); country (only one value); use them with "
         "include=",
     ]
-    again = pellucid.explain(customers(), verbose=False)
+    again = pellucid.explain(customers(), effort="fast", verbose=False)
     assert capsys.readouterr().err == ""
     assert again.decisions == found.decisions
 
@@ -150,7 +150,7 @@ def test_rules_use_dates_years_and_categories():
     text = str(explain_fast(years, k=2, include="year"))
     assert re.search(r"year (≤|<|>|≥) 19\d\d", text)
     kinds = pl.DataFrame({"deck": np.array(["1st", "2nd", "3rd"])[np.arange(210) % 3]})
-    text = str(pellucid.explain(kinds, k=3, verbose=False))
+    text = str(pellucid.explain(kinds, k=3, effort="fast", verbose=False))
     assert all(f"deck is {kind}" in text for kind in ("1st", "2nd", "3rd"))
     assert "not" not in text
     assert "none of" not in text
@@ -162,7 +162,7 @@ def test_a_stray_value_does_not_lose_a_column(tmp_path):
     lines[5] = "-,81.5"
     lines[9] = "3750g,81.5"
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
-    found = pellucid.explain(tmp_path / "data.csv", k=3, verbose=False)
+    found = pellucid.explain(tmp_path / "data.csv", k=3, effort="fast", verbose=False)
     assert found.fitted.prepared.roles.numbers == ["size", "weight"]
     assert len(found.fitted.prepared.rows) == 98
 
@@ -170,14 +170,16 @@ def test_a_stray_value_does_not_lose_a_column(tmp_path):
 def test_zip_codes_keep_their_zeros(tmp_path):
     table = blobs(100).with_columns(zip=pl.Series([f"{i % 7 * 101:05d}" for i in range(100)]))
     table.write_csv(tmp_path / "data.csv")
-    found = pellucid.explain(tmp_path / "data.csv", k=2, columns="zip", verbose=False)
+    found = pellucid.explain(
+        tmp_path / "data.csv", k=2, columns="zip", effort="fast", verbose=False
+    )
     assert found.fitted.prepared.roles.categories == ["zip"]
     assert re.search(r"zip is (not )?00", str(found.rules))
 
 
 def test_given_labels():
     table = blobs(90).with_columns(group=pl.Series(["a", "b", "c"] * 30))
-    found = pellucid.explain(table, labels="group", verbose=False)
+    found = pellucid.explain(table, labels="group", effort="fast", verbose=False)
     assert [rule.cluster for rule in found.rules] == ["a", "b", "c"]
     assert found.labels.tolist() == ["a", "b", "c"] * 30
     assert found.decisions[0].startswith("tree by ExplainableKMeans, which keeps the labels")
@@ -186,7 +188,7 @@ def test_given_labels():
 
 def test_noise_is_left_out_and_counted_in_each_rule():
     table = blobs(90).with_columns(group=pl.Series([0, 1, -1] * 30))
-    found = pellucid.explain(table, labels="group", verbose=False)
+    found = pellucid.explain(table, labels="group", effort="fast", verbose=False)
     assert [rule.cluster for rule in found.rules] == [0, 1]
     assert sum(rule.n_noise for rule in found.rules) == 30
     assert "left out 30 rows with the label -1" in " ".join(found.decisions)
@@ -195,10 +197,12 @@ def test_noise_is_left_out_and_counted_in_each_rule():
     assert caught.precision == caught.n_samples / (caught.n_samples + caught.n_noise)
     assert f"with {caught.n_noise} of noise {100 * caught.precision:.1f}%" in str(found)
     assert from_json(found.to_json()) == found.explanation
-    as_cluster = pellucid.explain(table, labels="group", noise="cluster", verbose=False)
+    as_cluster = pellucid.explain(
+        table, labels="group", noise="cluster", effort="fast", verbose=False
+    )
     assert [rule.cluster for rule in as_cluster.rules] == [-1, 0, 1]
     with pytest.raises(ValueError, match="every label is -1"):
-        pellucid.explain(table.with_columns(group=-1), labels="group", verbose=False)
+        pellucid.explain(table.with_columns(group=-1), labels="group", effort="fast", verbose=False)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +242,9 @@ def test_texts_and_plots():
 
 def test_the_report_of_dates(tmp_path):
     days = pl.Series([date(2020, 1, 1) + timedelta(days=7 * i) for i in range(60)])
-    found = pellucid.explain(pl.DataFrame({"since": days}), k=2, include="since", verbose=False)
+    found = pellucid.explain(
+        pl.DataFrame({"since": days}), k=2, include="since", effort="fast", verbose=False
+    )
     assert "since ≤ 2020-" in found.report(tmp_path / "report.html").read_text()
 
 
@@ -248,7 +254,7 @@ def test_the_report_has_decisions_and_warnings(tmp_path):
     table = pl.DataFrame(rng.random((200, 5)), schema=list("abcde")).with_columns(
         id=pl.Series(np.arange(200) * 3)
     )
-    found = pellucid.explain(table, verbose=False)
+    found = pellucid.explain(table, effort="fast", verbose=False)
     page = found.report(tmp_path / "report.html", title="My table").read_text()
     assert "My table" in page
     assert "ignored: id (looks like an ID)" in page

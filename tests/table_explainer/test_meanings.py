@@ -219,7 +219,9 @@ def test_columns_that_are_the_clusters_are_described():
     line = "described, not clustered on: x14 (its values alone are the clusters); cluster on it"
     assert any(text.startswith(line) for text in found.decisions)
     assert "x14" not in str(found.rules)
-    assert "x14 =" in str(pellucid.explain(table, k=3, include="x14", verbose=False).rules)
+    assert "x14 =" in str(
+        pellucid.explain(table, k=3, include="x14", effort="fast", verbose=False).rules
+    )
 
 
 def test_events_are_to_be_aggregated():
@@ -227,7 +229,7 @@ def test_events_are_to_be_aggregated():
     table = pl.DataFrame({"customer_id": whole(1, 40), "date": days})
     query = r'SELECT "customer_id", COUNT\(\*\), MAX\("date"\) FROM table GROUP BY "customer_id"'
     with pytest.raises(InputError, match=f"make one row per customer_id first, such as {query}"):
-        pellucid.explain(table, verbose=False)
+        pellucid.explain(table, effort="fast", verbose=False)
     table = table.with_columns(amount=RANDOM.exponential(size=N))
     found = pellucid.explain(table, k=2, effort="fast", verbose=False)
     assert any(
@@ -238,7 +240,7 @@ def test_events_are_to_be_aggregated():
 def test_a_table_of_dates_only_says_so():
     table = pl.DataFrame({"date": [date(2020, 1, 1) + timedelta(days=i) for i in range(N)]})
     with pytest.raises(InputError, match=r"no column to cluster by: date \(a date\)"):
-        pellucid.explain(table, verbose=False)
+        pellucid.explain(table, effort="fast", verbose=False)
 
 
 def test_numbers_of_things_and_flags_of_leavers():

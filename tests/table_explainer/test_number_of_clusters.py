@@ -63,7 +63,7 @@ def test_clear_groups_are_found(k):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
 def test_the_score_that_is_printed_is_that_of_the_clusters_that_are_shown(make):
-    found = pellucid.explain(make(0), verbose=False)
+    found = pellucid.explain(make(0), effort="fast", verbose=False)
     Z = found.fitted.prepared.Z
     score = silhouette_score(Z, found.model.reference_labels_)
     assert found.measures["silhouette"] == pytest.approx(score)
@@ -81,7 +81,7 @@ def test_no_cluster_is_very_small(make):
 
 @pytest.mark.slow
 def test_a_range_is_compared_with_the_agreement_of_trees():
-    found = pellucid.explain(overlapping(0), k="3-6", verbose=False)
+    found = pellucid.explain(overlapping(0), k="3-6", effort="fast", verbose=False)
     assert [score.k for score in found.number_scores] == [3, 4, 5, 6]
     for score in found.number_scores:
         assert 0.5 < score.agreement <= 1
@@ -94,7 +94,7 @@ def test_a_range_is_compared_with_the_agreement_of_trees():
 
 @pytest.mark.slow
 def test_the_agreement_is_that_of_a_tree():
-    found = pellucid.explain(blobs(180, 3), k=(3, 4), verbose=False)
+    found = pellucid.explain(blobs(180, 3), k=(3, 4), effort="fast", verbose=False)
     assert found.number_scores[0].agreement == 1.0
     assert found.number_scores[1].agreement > 0.5
 
@@ -154,7 +154,7 @@ def test_a_tree_with_a_very_small_cluster_gets_another_number():
 
     table = load_digits(as_frame=True).data.iloc[:700]
     for seed in range(2 if EXTENDED else 1):
-        found = pellucid.explain(table, random_state=seed, verbose=False)
+        found = pellucid.explain(table, random_state=seed, effort="fast", verbose=False)
         sizes = [rule.n_samples for rule in found.rules]
         is_named = any("has only" in text for text in found.warnings)
         assert min(sizes) >= 0.02 * len(table) or is_named
@@ -163,7 +163,7 @@ def test_a_tree_with_a_very_small_cluster_gets_another_number():
 @pytest.mark.slow
 def test_the_printed_score_is_that_of_the_final_clusters():
 
-    found = pellucid.explain(load_wine(as_frame=True).data, verbose=False)
+    found = pellucid.explain(load_wine(as_frame=True).data, effort="fast", verbose=False)
     score = silhouette_score(found.fitted.prepared.Z, found.model.reference_labels_)
     assert f"silhouette score {score:.3f} " in " ".join(found.decisions)
 
@@ -227,7 +227,7 @@ def test_the_choice_does_not_depend_on_the_order_of_the_rows():
 
 def test_tables_of_few_rows_have_a_warning():
     table = pl.DataFrame({"a": [1.0, 2.0, 9.0, 9.5, 1.5], "b": [3.0, 4.0, 3.5, 2.0, 1.0]})
-    found = pellucid.explain(table, k=2, verbose=False)
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
     assert found.warnings[0] == (
         "the table has only 5 rows; clusters of so few rows may be due to chance"
     )

@@ -27,7 +27,7 @@ def with_total(table: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.slow
 def test_a_total_row_is_set_apart_and_reported_by_name():
     table = with_total(blobs(200))
-    found = pellucid.explain(table, verbose=False)
+    found = pellucid.explain(table, effort="fast", verbose=False)
     assert found.outliers.tolist() == [200]
     line = (
         "set apart 1 row, because it is a total of other rows: row 201 (store TOTAL) "
@@ -42,14 +42,14 @@ def test_a_total_row_is_set_apart_and_reported_by_name():
 
 def test_outliers_are_kept_on_request():
     table = with_total(blobs(200))
-    found = pellucid.explain(table, k=2, outliers="keep", verbose=False)
+    found = pellucid.explain(table, k=2, outliers="keep", effort="fast", verbose=False)
     assert len(found.outliers) == 0
     assert sorted(rule.n_samples for rule in found.rules) == [1, 200]
     assert any("has only 1 row (0.5%)" in text for text in found.warnings)
 
 
 def test_outliers_are_set_apart_for_a_given_number_too():
-    found = pellucid.explain(with_total(blobs(200)), k=3, verbose=False)
+    found = pellucid.explain(with_total(blobs(200)), k=3, effort="fast", verbose=False)
     assert found.outliers.tolist() == [200]
     assert min(rule.n_samples for rule in found.rules) > 60
 
@@ -57,7 +57,7 @@ def test_outliers_are_set_apart_for_a_given_number_too():
 def test_many_outliers_are_listed_in_short():
     rng = np.random.default_rng(0)
     far = pl.DataFrame({"size": 500 + rng.normal(0, 5, 7), "weight": -400 + rng.normal(0, 5, 7)})
-    found = pellucid.explain(pl.concat([blobs(393), far]), k=3, verbose=False)
+    found = pellucid.explain(pl.concat([blobs(393), far]), k=3, effort="fast", verbose=False)
     assert found.outliers.tolist() == list(range(393, 400))
     (line,) = [text for text in found.decisions if text.startswith("set apart")]
     assert re.fullmatch(
@@ -69,7 +69,7 @@ def test_many_outliers_are_listed_in_short():
 
 def test_given_labels_have_no_outliers():
     table = with_total(blobs(200)).with_columns(group=pl.Series([*(["a", "b"] * 100), "a"]))
-    found = pellucid.explain(table, labels="group", verbose=False)
+    found = pellucid.explain(table, labels="group", effort="fast", verbose=False)
     assert len(found.outliers) == 0
 
 
@@ -98,7 +98,7 @@ def test_an_outlier_is_reported_by_the_only_column_that_it_differs_in(beside, ra
     rng = np.random.default_rng(0)
     values = {"numbers": rng.random(29), "categories": rng.choice(list("xyz"), 29)}[beside]
     table = pl.DataFrame({"rare": [1.5] * (29 - len(rare)) + rare, "b": values})
-    found = pellucid.explain(table, k=2, verbose=False)
+    found = pellucid.explain(table, k=2, effort="fast", verbose=False)
     assert 28 in found.outliers
     lines = [line for line in found.decisions if line.startswith("set apart")]
     assert len(lines) == 1
@@ -106,7 +106,9 @@ def test_an_outlier_is_reported_by_the_only_column_that_it_differs_in(beside, ra
 
 
 def test_the_only_row_that_differs_is_no_outlier():
-    found = pellucid.explain(pl.DataFrame({"a": [1.5] * 28 + [2.5]}), k=2, verbose=False)
+    found = pellucid.explain(
+        pl.DataFrame({"a": [1.5] * 28 + [2.5]}), k=2, effort="fast", verbose=False
+    )
     assert len(found.outliers) == 0
     assert sorted(rule.n_samples for rule in found.rules) == [1, 28]
 

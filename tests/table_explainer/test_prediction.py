@@ -53,7 +53,7 @@ def wide(n_rows: int = 200, seed: int = 0) -> pl.DataFrame:
 @pytest.mark.parametrize("seed", range(3 if EXTENDED else 1))
 def test_rows_with_gaps_have_the_cluster_of_all_completions(seed):
     table = wide(seed=seed)
-    found = pellucid.explain(table, k=5, outliers="keep", verbose=False)
+    found = pellucid.explain(table, k=5, outliers="keep", effort="fast", verbose=False)
     tree = found.explanation.tree_
     incomplete = with_random_gaps(table, seed)
     labels = assign_rows(found.explanation, source(incomplete))
@@ -120,7 +120,7 @@ def test_random_trees(seed):
 @pytest.mark.slow
 def test_filled_gaps_are_filled_again():
     table = with_random_gaps(wide(100), 2, 0.15)
-    found = pellucid.explain(table, k=4, missing="median", verbose=False)
+    found = pellucid.explain(table, k=4, missing="median", effort="fast", verbose=False)
     assigned, predicted, in_database = clusters_of(found, table)
     assert assigned == predicted == in_database
     assert None not in assigned
@@ -128,7 +128,7 @@ def test_filled_gaps_are_filled_again():
 
 @pytest.mark.slow
 def test_infinite_and_missing_numbers_are_alike():
-    found = pellucid.explain(blobs(), k=3, verbose=False)
+    found = pellucid.explain(blobs(), k=3, effort="fast", verbose=False)
     (column,) = set(found.explanation.input_columns.encoding.names)
     for value in (None, float("nan"), float("inf"), float("-inf")):
         table = blobs(3).with_columns(pl.lit(value, dtype=pl.Float64).alias(column))
@@ -151,7 +151,7 @@ def test_a_leaf_is_found_without_the_columns_of_other_paths():
 def test_dates():
     days = [date(2020, 1, 1) + timedelta(days=i % 300 + 500 * (i % 2)) for i in range(200)]
     table = pl.DataFrame({"signup": days, "noise": np.random.default_rng(0).random(200)})
-    found = pellucid.explain(table, k=2, columns="signup", verbose=False)
+    found = pellucid.explain(table, k=2, columns="signup", effort="fast", verbose=False)
     assert "signup ≤ 20" in str(found.rules)
     assigned, predicted, in_database = clusters_of(found, table)
     assert assigned == predicted == in_database
@@ -165,7 +165,9 @@ def test_dates_in_a_file_keep_the_order_of_day_and_month(tmp_path):
     days = [date(2020, 1, 1) + timedelta(days=i % 300 + 500 * (i % 2)) for i in range(200)]
     text = "\n".join(["signup", *(day.strftime("%d.%m.%Y") for day in days)])
     (tmp_path / "data.csv").write_text(text + "\n")
-    found = pellucid.explain(tmp_path / "data.csv", k=2, include="signup", verbose=False)
+    found = pellucid.explain(
+        tmp_path / "data.csv", k=2, include="signup", effort="fast", verbose=False
+    )
     expected = found.labels.tolist()
     # All days of the new file could be months.
     few = [i for i, day in enumerate(days) if day.day <= 12]
@@ -183,14 +185,14 @@ def test_categories():
             "member": rng.random(200) < 0.5,
         }
     )
-    found = pellucid.explain(table, k=6, verbose=False)
+    found = pellucid.explain(table, k=6, effort="fast", verbose=False)
     assigned, predicted, in_database = clusters_of(found, table)
     assert assigned == predicted == in_database
 
 
 def test_unseen_categories_are_counted():
     table = pl.DataFrame({"kind": ["a", "b", "c"] * 40})
-    found = pellucid.explain(table, k=3, verbose=False)
+    found = pellucid.explain(table, k=3, effort="fast", verbose=False)
     new = pl.DataFrame({"kind": ["a", "x", "y", "y", None]})
     assigned = assign_rows(found.explanation, source(new))
     _, lines = decisions(report_assignment, found.explanation, assigned)
@@ -202,7 +204,7 @@ def test_unseen_categories_are_counted():
 
 def test_unseen_integers_are_compared_as_numbers():
     table = pl.DataFrame({"cyl": [4, 6, 8] * 40})
-    found = pellucid.explain(table, k=3, verbose=False)
+    found = pellucid.explain(table, k=3, effort="fast", verbose=False)
     new = pl.DataFrame({"cyl": [4, 5, None]})
     assigned = assign_rows(found.explanation, source(new))
     _, lines = decisions(report_assignment, found.explanation, assigned)
@@ -213,7 +215,7 @@ def test_unseen_integers_are_compared_as_numbers():
 
 
 def test_missing_values_are_counted_by_column(capsys):
-    found = pellucid.explain(blobs(), k=3, columns="size", verbose=False)
+    found = pellucid.explain(blobs(), k=3, columns="size", effort="fast", verbose=False)
     new = pl.DataFrame({"size": [50.0, None, None, 70.0]})
     assert found.predict(new).tolist()[1:3] == [-1, -1]
     assert capsys.readouterr().err == (
@@ -222,13 +224,13 @@ def test_missing_values_are_counted_by_column(capsys):
 
 
 def test_a_missing_column_is_an_error():
-    found = pellucid.explain(blobs(), k=3, columns="size", verbose=False)
+    found = pellucid.explain(blobs(), k=3, columns="size", effort="fast", verbose=False)
     with pytest.raises(InputError, match="has no column 'size', which the model uses; its columns"):
         found.predict(pl.DataFrame({"weight": [1.0]}))
 
 
 def test_the_explanation_itself_gives_no_cluster_to_missing_numbers():
-    found = pellucid.explain(blobs(), k=3, columns="size", verbose=False)
+    found = pellucid.explain(blobs(), k=3, columns="size", effort="fast", verbose=False)
     table = pl.DataFrame({"size": [None]}, schema={"size": pl.Float64})
     assert found.explanation.predict(table).tolist() == [-1]
     assert found.explanation.apply(table).tolist() == [-1]

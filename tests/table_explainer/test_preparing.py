@@ -192,6 +192,6 @@ def test_times_with_a_zone_are_the_same_days_in_fit_and_predict():
         pl.datetime(2021, 1, 1), pl.datetime(2021, 4, 10), "1d", time_zone="Asia/Tokyo", eager=True
     )
     table = pl.DataFrame({"when": times, "size": [1.0, 9.0] * (len(times) // 2)})
-    found = pellucid.explain(table, k=2, columns="when", verbose=False)
+    found = pellucid.explain(table, k=2, columns="when", effort="fast", verbose=False)
     assert found.predict(table).tolist() == found.labels.tolist()
     assert all(rule.purity == 1 for rule in found.rules)

@@ -30,7 +30,7 @@ def test_a_good_explanation_has_no_warning():
 
 
 def test_low_agreement():
-    found = pellucid.explain(diagonal(), labels="group", leaves=2, verbose=False)
+    found = pellucid.explain(diagonal(), labels="group", leaves=2, effort="fast", verbose=False)
     agreement = 100 * found.measures["agreement"]
     assert agreement < 80
     line = (
@@ -47,7 +47,7 @@ def test_a_rule_for_rows_of_other_clusters():
     table = pl.DataFrame(
         {"a": rng.random(300), "b": rng.random(300), "group": rng.choice(list("xyz"), 300)}
     )
-    found = pellucid.explain(table, labels="group", verbose=False)
+    found = pellucid.explain(table, labels="group", effort="fast", verbose=False)
     impure = [rule for rule in found.rules if rule.purity < 0.5]
     assert impure
     for rule in impure:
@@ -63,7 +63,7 @@ def test_a_cluster_without_a_rule():
     table = pl.DataFrame({"a": rng.random(300), "b": rng.random(300)}).with_columns(
         group=pl.Series(group)
     )
-    found = pellucid.explain(table, labels="group", verbose=False)
+    found = pellucid.explain(table, labels="group", effort="fast", verbose=False)
     without = [rule.cluster for rule in found.rules if not rule.rules]
     lines = [text for text in found.warnings if text.startswith("no rule leads to cluster")]
     assert len(lines) == len(without)
@@ -77,7 +77,7 @@ def test_a_cluster_without_a_rule():
 @pytest.mark.slow
 def test_weak_separation():
     table = pl.DataFrame(np.random.default_rng(0).random((150, 6)), schema=list("abcdef"))
-    found = pellucid.explain(table, k=3, verbose=False)
+    found = pellucid.explain(table, k=3, effort="fast", verbose=False)
     score = found.measures["silhouette"]
     assert (
         f"the clusters overlap (silhouette score {score:.3f}, below 0.25 is weak); columns= with "
@@ -106,7 +106,9 @@ def test_small_clusters():
 
 def test_small_clusters_of_small_tables_are_no_problem():
     far = pl.DataFrame({"size": [400.0], "weight": [-300.0]})
-    found = pellucid.explain(pl.concat([blobs(30), far]), k=4, outliers="keep", verbose=False)
+    found = pellucid.explain(
+        pl.concat([blobs(30), far]), k=4, outliers="keep", effort="fast", verbose=False
+    )
     assert 1 in [rule.n_samples for rule in found.rules]
     assert not any("has only 1 row" in text for text in found.warnings)
 

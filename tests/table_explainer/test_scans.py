@@ -47,7 +47,7 @@ def test_rows_that_do_not_fit_are_read_in_batches(missing, frame):
 
 def test_labels_and_columns_of_the_scan(frame):
     data = scan_of(frame, "100kB", labels="city", columns=["a", "c"])
-    found = pellucid.explain(data, verbose=False)
+    found = pellucid.explain(data, effort="fast", verbose=False)
     assert set(found.explanation.cluster_names_) == {"Rome", "Oslo", "Kyiv"}
 
 
@@ -55,7 +55,7 @@ def test_refusals(frame):
     with pytest.raises(
         InputError, match="explain takes no weights, but the scan has the column 'n'"
     ):
-        pellucid.explain(scan_of(frame, "1GB", weight="n"), verbose=False)
+        pellucid.explain(scan_of(frame, "1GB", weight="n"), effort="fast", verbose=False)
     with pytest.raises(InputError, match=r"values missing .* in row 4, column .b."):
         pellucid.explain(scan_of(frame, "100kB"), **OPTIONS, missing="error")
     with pytest.raises(InputError, match="needs all rows in memory"):

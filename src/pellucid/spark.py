@@ -283,6 +283,9 @@ class ExplainerModel(Model, _ExplainerParams, DefaultParamsWritable, DefaultPara
 
     def _transform(self, dataset: Any) -> Any:
         output, policy = self.getPredictionCol(), self._get("handleInvalid")
+        # Columns of Spark differ in more than case.
+        if output.casefold() in (name.casefold() for name in dataset.columns):
+            raise InputError(f"column {output!r} is in the data already; set another predictionCol")
         frame, columns, names = self._with_numbers(dataset)
         if policy == "skip":
             frame = frame.where(~self._is_missing(columns))

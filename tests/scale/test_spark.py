@@ -223,6 +223,20 @@ def test_vectors_in_a_pipeline(spark, tmp_path):
     assert (expected.predict(rows) == labels).all()
 
 
+def test_a_prediction_of_another_model_is_not_replaced(spark):
+    from pellucid.spark import Explainer
+
+    X, centers = blobs()
+    frame = frame_of(spark, X)
+    model = Explainer(method="imm", inputCols=["x0", "x1"], centers=centers).fit(frame)
+    for name in ("prediction", "Prediction"):
+        clustered = frame.withColumn(name, frame["x0"])
+        with pytest.raises(ValueError, match="'prediction' is in the data already; set another"):
+            model.transform(clustered)
+    found = model.copy().setPredictionCol("rule").transform(clustered)
+    assert found.columns == ["x0", "x1", "Prediction", "rule"]
+
+
 def test_other_models_have_no_nearest_centers(spark):
     from pyspark.ml.clustering import KMeans
     from pyspark.ml.linalg import Vectors

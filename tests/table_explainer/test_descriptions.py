@@ -12,7 +12,8 @@ import pytest
 import pellucid
 from _support.extended import seeds
 from _support.tables import blobs, source
-from pellucid.table_explainer.descriptions import Claim, category_words, suggest_names
+from pellucid.explanation.cluster_names import Claim, category_words
+from pellucid.table_explainer.descriptions import suggest_names
 from pellucid.table_explainer.preparing import prepare
 from pellucid.tables.encoding import Indicator
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from pellucid.explanation.cluster_names import NamedColumns, suggest_names
 from pellucid.explanation.explanation import Explanation
 from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, Profile, clipped, short, word
 
@@ -197,28 +196,20 @@ def suggest_cluster_names(
 ) -> list[str]:
     """Short descriptions of clusters that only have numbers, by named columns of numbers.
 
-    None without names of the columns, for rules about categories, and without polars, which the
-    descriptions of tables need.
+    None without names of the columns, and for rules about categories.
     """
     labels = explanation.cluster_names_
     columns = [p.column for p in profiles if isinstance(p.column, NumberColumn)]
     columns = [column for column in columns if not np.isnan(column.numbers).any()]
     is_named = getattr(explanation, "feature_names_in_", None) is not None
-    if labels.dtype.kind not in "iu" or not (is_named and columns and find_spec("polars")):
+    if labels.dtype.kind not in "iu" or not (is_named and columns):
         return []
-    from pellucid.table_explainer.descriptions import suggest_names
-
     names = [column.name for column in columns]
     leaves = (leaf for rule in explanation.rules_ for leaf in rule.rules)
     if any(condition.column not in names for leaf in leaves for condition in leaf.conditions):
         return []
-    formats = {column.name: column.format for column in columns if column.format}
     features = [column.numbers for column in columns]
-    # What a table is to the descriptions; the clusters are on the scale of the columns.
-    table: Any = SimpleNamespace(
-        encoding=SimpleNamespace(names=names, sources=names),
-        features=features,
-        Z=np.column_stack(features),
-        roles=SimpleNamespace(formats=formats),
-    )
+    formats = {column.name: column.format for column in columns if column.format}
+    # The clusters are on the scale of the columns.
+    table = NamedColumns(names, features, np.column_stack(features), formats)
     return [*suggest_names(table, position, range(len(labels)), explanation.rules_)]

@@ -208,7 +208,7 @@ def write_report(
     suggested_names : sequence of str
         A short description per cluster, such as "high income, low spending". Default: from the
         columns of numbers, if they have names and the clusters only have numbers; an empty text
-        is none. Needs polars.
+        is none.
     table : TableFacts, optional
         What is known about the table that was clustered; :func:`pellucid.explain` and the command
         line fill it in. Without it, the page describes the columns of `X`.

@@ -13,6 +13,7 @@ import numpy as np
 
 from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.texts import Message, count, texts_in
+from pellucid.explanation.cluster_names import ClusterName
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import CommonExportMixin, PlotTreeMixin
 from pellucid.explanation.rules import ClusterRule, RuleList
@@ -20,7 +21,7 @@ from pellucid.resampling.draws import measure_stability, restated
 from pellucid.resampling.result import Stability
 from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
 from pellucid.table_explainer.clustering import FittedTable, choose_clusters, find_problems
-from pellucid.table_explainer.descriptions import ClusterName, describe_profile, suggest_names
+from pellucid.table_explainer.descriptions import describe_profile, suggest_names
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
 from pellucid.table_explainer.preparing import prepare_table

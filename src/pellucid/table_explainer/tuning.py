@@ -265,15 +265,3 @@ MANY_DROPPED = 0.1
 
 FEW_ROWS = 10
 """The silhouette score of fewer rows means little, because that of a single row is 0."""
-
-# Suggested names
-
-TYPICAL, CLEAR = 0.6, 0.25
-"""Share of the rows of a cluster for which a claim has to hold, and its difference from that of the
-other rows: less is hardly seen in the table.
-"""
-
-MEDIUM, BESIDE_MEDIUM, MEDIUM_GAIN = (0.05, 0.95), 0.1, 0.4
-"""Quantiles between which medium values are, the share of other rows below and above, and the
-difference of shares that such a claim needs: it says less than high or low.
-"""

@@ -100,6 +100,15 @@ def test_flags_that_are_almost_never_set_can_be_requested():
     assert roles_of(rare, "flag", columns=["flag", "measure"])[0] == "category"
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_ranks_of_which_some_are_missing_are_numbers(first):
+    ranks = (np.random.default_rng(0).permutation(N) + first).tolist()
+    for n_missing in (0, 3, N // 20):
+        assert roles_of([None] * n_missing + ranks[n_missing:], "wealth")[0] == "number"
+    numbers = np.random.default_rng(0).permutation(2 * N)[:N] + first
+    assert roles_of(numbers, "wealth")[0] == "identifier"
+
+
 def test_a_requested_identifier_is_a_number():
     assert roles_of(np.arange(N) * 3, "id", columns="id,measure")[0] == "number"
     sparse = [1.5 * i if i % 5 == 0 else None for i in range(N)]

@@ -318,7 +318,8 @@ def _numbers_the_rows(column: pl.Series) -> bool:
     """Whether whole numbers count the rows in their order, or never repeat where chance would.
 
     Measurements repeat: of n values that are drawn from r numbers, n² / 2r pairs are equal on
-    average. Values in ascending or descending order may be sums, and 1 to n in any order ranks.
+    average. Values in ascending or descending order may be sums, and 1 to n in any order are ranks,
+    of which a few may be missing.
     """
     n_rows, first = len(column), column.min()
     steps = column.cast(pl.Float64).diff().drop_nulls()
@@ -330,10 +331,13 @@ def _numbers_the_rows(column: pl.Series) -> bool:
     if n_rows < tuning.FEWEST_NUMBERED or _ORDERED.intersection(words_of(column.name)):
         return False
     span = float(column.max()) - float(first)  # type: ignore[arg-type]
-    if column.n_unique() < n_rows or (first in (0, 1) and span < n_rows):
+    if column.n_unique() < n_rows:
         return False
     if (steps > 0).all() or (steps < 0).all():
         return span < 2 * n_rows
+    last = float(first) + span  # type: ignore[arg-type]
+    if last - span >= 0 and last <= n_rows / (1 - tuning.MISSING_RANKS):
+        return False
     return 2 * tuning.EXPECTED_REPEATS * span <= n_rows**2
 
 

@@ -40,6 +40,13 @@ EXPECTED_REPEATS = 10
 Of measured columns, fewer than one in 20,000 would have no equal pair then (e to the power of -10).
 """
 
+MISSING_RANKS = 0.1
+"""Share of the numbers from 1 to n that ranks may lack.
+
+No column of 130 tables has another role than without it. With three missing values, five ranks of
+Guerry stay numbers.
+"""
+
 MOST_LISTED = 20
 """Columns that a line lists for one reason."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
@@ -22,6 +24,14 @@ def wine():
 @pytest.fixture(scope="module")
 def model(wine):
     return ExShallow(3, random_state=0).fit(wine)
+
+
+def test_suggested_names_are_quoted_in_sentences(open_page, model, wine, tmp_path):
+    page = open_page(write_report(tmp_path / "r.html", model, wine))
+    named, numbered = r"“(?:low|high|medium) \w+.*” has \d+ rows", r"Cluster \d has \d+ rows"
+    assert re.search(named, page.locator("#compare").inner_text())
+    page = open_page(write_report(tmp_path / "n.html", model, wine, suggested_names=NONE))
+    assert re.search(numbered, page.locator("#compare").inner_text())
 
 
 def test_names_that_are_given_are_titles_of_the_cards(open_page, model, wine, tmp_path):

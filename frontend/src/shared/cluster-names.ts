@@ -33,6 +33,13 @@ export class ClusterNames {
     return this.customName(cluster) || this.defaultName(cluster);
   }
 
+  /** The name in a sentence: in quotation marks if it is of several words and no plain number of a cluster. */
+  nameInSentence(cluster: number): string {
+    const name = this.displayName(cluster);
+    const isPlain = name === t.cluster(this.clusters[cluster].label, this.noun) || !/\s/.test(name);
+    return isPlain ? name : t.quoted(name);
+  }
+
   /** The suggested name, or else "Cluster 2" or "Class 2"; a label of several letters is a name by itself. */
   defaultName(cluster: number): string {
     const { label, suggested } = this.clusters[cluster];

@@ -63,7 +63,7 @@ export function compareSection(
     replaceContent(
       result,
       h("p", {}, clusterBadge(names, a), " ", clusterBadge(names, b)),
-      h("p", {}, `${t.compareSizes(names.displayName(a), rows(a), names.displayName(b), rows(b))} ${separation(a, b)}`),
+      h("p", {}, `${t.compareSizes(names.nameInSentence(a), rows(a), names.nameInSentence(b), rows(b))} ${separation(a, b)}`),
       large.length
         ? h("ul", { class: "differences" }, ...large.map((difference) => item(view, difference, a, b)))
         : h("p", { class: "note" }, t.noDifference(names.noun)),
@@ -88,7 +88,7 @@ export function compareSection(
 /** The difference of two clusters in a column; null if one of them has no values. */
 function describe({ names: clusterNames, statistics }: ClusterView, column: Column, i: number, a: number, b: number): Difference | null {
   const [first, second] = [statistics()[a], statistics()[b]];
-  const names: [string, string] = [clusterNames.displayName(a), clusterNames.displayName(b)];
+  const names: [string, string] = [clusterNames.nameInSentence(a), clusterNames.nameInSentence(b)];
   if (column.kind === "category") return describeShares(column.name, column.values, i, first, second, names);
   if (isBinary(column)) return describeShares(column.name, ["0", "1"], i, first, second, names);
   return describeMeans(column, i, first, second, names);

@@ -32,7 +32,7 @@ export function counterfactualList(
   reachable: number[] = [],
 ): HTMLElement | null {
   const found = new Set(counterfactuals.map(({ cluster }) => cluster));
-  const others = reachable.filter((cluster) => !found.has(cluster)).map((cluster) => names.displayName(cluster));
+  const others = reachable.filter((cluster) => !found.has(cluster)).map((cluster) => names.nameInSentence(cluster));
   if (!counterfactuals.length && !others.length) return null;
   const item = ({ cluster, text }: Counterfactual) => h("li", {}, clusterBadge(names, cluster), ` ${text}`);
   const list = (part: Counterfactual[]) => h("ul", { class: "badge-list" }, ...part.map(item));

@@ -37,7 +37,7 @@ export function describeNode(state: TreeState, i: number): string {
     return `${text}${t.nodeClick}`;
   }
   const clusters = clustersBelow(tree, i).map(
-    ([cluster, n]) => `${state.clusterName(cluster)} ${formatPercent(n / Math.max(node.rows, 1))}`,
+    ([cluster, n]) => `${state.names.nameInSentence(cluster)} ${formatPercent(n / Math.max(node.rows, 1))}`,
   );
   const hidden = clusters.length - MAX_CLUSTERS;
   const list = hidden > 0 ? [...clusters.slice(0, MAX_CLUSTERS), t.more(String(hidden))] : clusters;

@@ -24,7 +24,7 @@ export function separationText(state: TreeState, a: number, b: number): string {
     }
   }
   if (!splits.size) return "";
-  const names = [state.clusterName(a), state.clusterName(b)];
+  const names = [a, b].map((cluster) => state.names.nameInSentence(cluster));
   if (splits.size === 1) {
     const [[split, [isFirstYes]]] = splits;
     const [yes, no] = isFirstYes ? names : [names[1], names[0]];

@@ -12,6 +12,7 @@ from benchmarks.settings import Settings
 from benchmarks.xclusters import (
     appendix,
     claims,
+    distances,
     medoids,
     plane,
     searches,
@@ -27,8 +28,10 @@ def measure(settings: Settings) -> None:
         if name == sets.MEDOIDS:
             medoids.measure(settings)
             continue
-        if name == thirds.NAME:
-            jobs.work_through("xclusters evaluations", thirds.jobs(settings), fresh=settings.fresh)
+        by_panels = {part.NAME: part for part in (thirds, distances)}
+        if name in by_panels:
+            found = by_panels[name].jobs(settings)
+            jobs.work_through(f"xclusters {name}", found, fresh=settings.fresh)
             continue
         parts = (searches, plane, small_trees, appendix)
         found = [job for part in parts for job in part.jobs(settings, name)]
@@ -48,7 +51,7 @@ def sections(settings: Settings) -> list[Section]:
         "(`pellucid.datasets.make_card_trends`)."
     )
     parts = (
-        *(searches.tables, claims.sheets, thirds.sheets, plane.pictures),
+        *(searches.tables, claims.sheets, thirds.sheets, distances.sheets, plane.pictures),
         *(appendix.sheets, small_trees.sheets, medoids.sheets),
     )
     items = [item for part in parts for item in part(settings)]

@@ -19,6 +19,9 @@ PLAIN = "plain_card"
 EVALUATIONS = "evaluations"
 """No data set either: the evaluations of the search on eight of them."""
 
+DISTANCES = "distances"
+"""Nor this: Euclidean distance beside dynamic time warping on the same."""
+
 MEDOIDS = "medoids"
 """No data set but k-medoids by itself, which `--only` can name."""
 
@@ -58,7 +61,7 @@ class TrendSet:
 
 def chosen(settings: Settings) -> list[str]:
     """Names of the data sets that are asked for and there, and of the other part."""
-    names = ["card", PLAIN, "small_card", EVALUATIONS, MEDOIDS]
+    names = ["card", PLAIN, "small_card", EVALUATIONS, DISTANCES, MEDOIDS]
     if settings.data is not None and (settings.data / SEOUL).exists():
         names.insert(0, "seoul")
     elif "seoul" in settings.only:

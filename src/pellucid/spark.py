@@ -160,6 +160,7 @@ class Explainer(Estimator, _ExplainerParams, DefaultParamsWritable, DefaultParam
         Column of vectors, or of arrays of numbers, if `inputCols` is not set. The entries have the
         names that VectorAssembler stored, or ``features[0]``, ...
     predictionCol : str, default="prediction"
+        Column that the model adds. The data must not have it already.
     centers : array-like of shape (n_clusters, n_features) or KMeansModel, optional
         Centers of the clustering to explain, or a fitted KMeansModel of Spark.
     labelCol : str, optional
@@ -283,7 +284,7 @@ class ExplainerModel(Model, _ExplainerParams, DefaultParamsWritable, DefaultPara
 
     def _transform(self, dataset: Any) -> Any:
         output, policy = self.getPredictionCol(), self._get("handleInvalid")
-        # Columns of Spark differ in more than case.
+        # Spark does not distinguish names of columns by case.
         if output.casefold() in (name.casefold() for name in dataset.columns):
             raise InputError(f"column {output!r} is in the data already; set another predictionCol")
         frame, columns, names = self._with_numbers(dataset)

@@ -254,7 +254,7 @@ class EOPClassifier(BaseEOP):
         penalty, is_tried = self.complexity_penalty, self._is_cross_validated
         is_tried = is_tried and len(problem.y) >= MIN_ROWS
         self.cv_results_, self._penalties, self._max_levels = [], (), self.max_levels
-        default = tuning.MAX_ERROR if is_tried else MAX_ERROR
+        default = tuning.START_ERROR if is_tried else MAX_ERROR
         self.max_error_ = default if self.max_error == "auto" else float(self.max_error)
         if not is_tried:
             self.complexity_penalty_ = 0.01 if penalty == "auto" else penalty

@@ -32,7 +32,7 @@ N_OTHERS = 4
 TIE = 8
 """Weight of a row whose correctness depends on a box, relative to that of other rows."""
 
-MAX_ERROR = 0.2
+START_ERROR = 0.2
 """ε of the boxes from which the optimization starts.
 
 Mean accuracy beside CART with as many tests on yeast, mice, robot, waveform, avila, breast tissue

@@ -78,8 +78,18 @@ def test_series_with_one_column_per_year_stay():
 
 
 def test_two_trends_are_no_copies():
-    numbers = {"population": np.arange(N) ** 1.2, "prices": np.exp(np.arange(N) / 40.0)}
+    growth = RANDOM.uniform(0.5, 1.5, (2, N)).cumsum(axis=1)
+    numbers = {"population": growth[0] ** 1.2, "prices": np.exp(growth[1] / 40.0)}
     assert find_copies(pl.DataFrame(numbers), NOTHING) == {}
+
+
+@pytest.mark.parametrize(
+    "values", [np.arange(N), np.arange(N) // 9, RANDOM.uniform(1, 2, N).cumsum()]
+)
+def test_functions_of_a_trend_are_copies(values):
+    values = values.astype(float)
+    for copy in (100 - values, np.log(values + 1)):
+        assert find_copies(pl.DataFrame({"a": values, "b": copy}), NOTHING).keys() == {"b"}
 
 
 def test_the_logarithm_is_described_in_any_order():

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 import pellucid
 from pellucid._utils.notices import InputError
@@ -222,6 +223,17 @@ def test_columns_that_are_the_clusters_are_described():
     assert "x14 =" in str(
         pellucid.explain(table, k=3, include="x14", effort="fast", verbose=False).rules
     )
+
+
+def test_clusters_of_an_earlier_run_change_nothing():
+    """As a further column, these clusters change those of k-means, so that they differ from both."""
+    X = load_breast_cancer().data[:300]
+    table = pl.DataFrame(X, schema=[f"x{i}" for i in range(X.shape[1])])
+    first = pellucid.explain(table, k=6, effort="fast", verbose=False)
+    again = table.with_columns(z=pl.Series(first.labels))
+    found = pellucid.explain(again, k=6, effort="fast", verbose=False)
+    assert found.profile.keys() == {"z"}
+    assert found.labels.tolist() == first.labels.tolist()
 
 
 def test_events_are_to_be_aggregated():

@@ -20,7 +20,7 @@ from pellucid._utils.texts import rule_words
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.rules import ClusterRule
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.encoding import CategorySet, Indicator, columns_of
+from pellucid.tables.encoding import CategorySet, Indicator, column_of
 from pellucid.tree.rounding import choose_threshold
 
 TYPICAL, CLEAR = 0.6, 0.25
@@ -155,7 +155,7 @@ class _Claims:
         self.columns = columns
         self.place: dict[str, list[int]] = {}
         for j, name in enumerate(columns.names):
-            self.place.setdefault(columns_of([name])[0], []).append(j)
+            self.place.setdefault(column_of(name), []).append(j)
         self.median = {
             j: float(np.median(column))
             for j, (name, column) in enumerate(zip(columns.names, columns.features))

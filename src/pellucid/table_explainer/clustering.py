@@ -26,6 +26,7 @@ from pellucid._utils.notices import (
     report_held,
 )
 from pellucid._utils.texts import Message, count
+from pellucid.cluster import ExplainableKMeans
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import ClusterRule
 from pellucid.reference.kmedians import cluster_by_medians
@@ -188,7 +189,9 @@ def _rows_of_small_clusters(clustering: Clustering, options: ExplainOptions) -> 
 def columns_of_clusters(clustering: Clustering, *others: np.ndarray) -> dict[str, Message]:
     """Columns of few values that alone give the clusters: results, or the clusters of others.
 
-    `others` are further clusterings of the same rows, such as that of a tree.
+    `others` are further clusterings of the same rows, such as that of a tree. A column that is
+    clustered on changes the clusters. So one that is similar to them is compared with the clusters
+    of the other columns, too.
     """
     prepared = clustering.prepared
     roles = prepared.roles
@@ -199,11 +202,27 @@ def columns_of_clusters(clustering: Clustering, *others: np.ndarray) -> dict[str
         values = prepared.table[name].rank("dense").fill_null(0).to_numpy()
         if name in roles.requested or len(np.unique(values)) != clustering.n_clusters:
             continue
-        scores = [adjusted_rand_score(values, each) for each in (clustering.labels, *others)]
-        if max(scores) >= tuning.SAME_AS_CLUSTERS:
+        score = max(adjusted_rand_score(values, each) for each in (clustering.labels, *others))
+        if tuning.SIMILAR_TO_CLUSTERS <= score < tuning.SAME_AS_CLUSTERS:
+            without = _labels_without(clustering, name)
+            score = max(adjusted_rand_score(values, each) for each in without)
+        if score >= tuning.SAME_AS_CLUSTERS:
             found[name] = Message("isClusters")
     left = [name for name in roles.numbers if name not in found]
     return found if left else {}
+
+
+def _labels_without(clustering: Clustering, column: str) -> tuple[np.ndarray, np.ndarray]:
+    """The clusters of all columns but one, by k-means and by a tree."""
+    prepared = clustering.prepared
+    left = [source != column for source in prepared.encoding.sources]
+    if clustering.reference is None or not any(left):
+        return clustering.labels, clustering.labels
+    Z = prepared.Z[:, left]
+    kmeans = _kmeans(Z, clustering.n_clusters, seed=0)
+    with impure_rules_allowed():
+        tree = ExplainableKMeans(reference=kmeans, effort="fast", random_state=0).fit(Z)
+    return kmeans.labels_, tree.labels_
 
 
 def _choose_number(prepared: PreparedTable, numbers: tuple[int, int] | None) -> ChosenNumber:
@@ -224,15 +243,20 @@ def _cluster(
         data = MedianDataset(Z, Weights.equal(len(Z)))
         labels = cluster_by_medians(data, k, options.seed)[1]
         return Clustering(prepared, None, labels, "k-medians", silhouette(Z, labels), number)
+    kmeans = _kmeans(Z, k, options.seed)
+    score = silhouette(Z, kmeans.labels_)
+    return Clustering(prepared, kmeans, kmeans.labels_, "k-means", score, number)
+
+
+def _kmeans(Z: np.ndarray, k: int, seed: int) -> KMeans:
+    """k-means from as many starts as the number of rows allows."""
     is_many = len(Z) > tuning.MANY_ROWS
     n_init = tuning.N_STARTS_OF_MANY_ROWS if is_many else tuning.N_STARTS
-    kmeans = KMeans(k, n_init=n_init, random_state=options.seed)
+    kmeans = KMeans(k, n_init=n_init, random_state=seed)
     with threadpool_limits(1 if Z.size <= tuning.FEW_CELLS else None), warnings.catch_warnings():
         # Fewer different rows than clusters are reported by the caller.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        kmeans.fit(Z)
-    score = silhouette(Z, kmeans.labels_)
-    return Clustering(prepared, kmeans, kmeans.labels_, "k-means", score, number)
+        return kmeans.fit(Z)
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,9 @@ def _functions(data: dict[str, np.ndarray], dates: set[str], first: set[str]) ->
                     x, y = data[names[i]], data[name]
                     if not _is_function(x, y):
                         continue
-                    is_named = _is_transformed(name, lower) or linear[i, j] >= tuning.LINEAR_COPY
-                    if not is_named and _are_trends(x, y):
+                    is_linear = abs(linear[i, j]) >= tuning.LINEAR_COPY
+                    is_named = is_linear or _is_transformed(name, lower)
+                    if not is_named and _are_trends(x, y) and not _is_smooth(x, y):
                         continue
                     found[name] = _relation(names[i], x, y, linear[i, j])
                     near += [] if is_exact else [name]
@@ -125,6 +126,22 @@ def _are_trends(x: np.ndarray, y: np.ndarray) -> bool:
     row = np.arange(len(x), dtype=float)
     trend = [abs(float(_correlations([row, rankdata(each)])[0, 1])) for each in (x, y)]
     return min(trend) >= tuning.TREND
+
+
+def _is_smooth(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether y is a function of x also between the values of x.
+
+    Numbers that grow from row to row have equal ranks without being functions of each other. Then
+    each value is in one row, and y is not on the line between its neighbours.
+    """
+    different, rows = np.unique(x, return_index=True)
+    if len(different) <= len(x) / 2:
+        pairs = np.unique(np.column_stack([x, y]), axis=0)
+        return len(pairs) == len(different) == len(np.unique(y))
+    known = y[rows]
+    width, height = different[2:] - different[:-2], known[2:] - known[:-2]
+    line = known[:-2] + height * (different[1:-1] - different[:-2]) / width
+    return bool((np.abs(known[1:-1] - line) < tuning.SMOOTH * np.abs(height)).mean() > 0.5)
 
 
 def _mode(values: np.ndarray) -> float:

@@ -321,22 +321,22 @@ def _numbers_the_rows(column: pl.Series) -> bool:
     average. Values in ascending or descending order may be sums, and 1 to n in any order are ranks,
     of which a few may be missing.
     """
-    n_rows, first = len(column), column.min()
+    n_rows = len(column)
     steps = column.cast(pl.Float64).diff().drop_nulls()
     if n_rows <= 10:
         return False
+    first, last = (float(each) for each in (column.min(), column.max()))  # type: ignore[arg-type]
     is_count = (steps == 1).all() or (steps == -1).all()
     if first in (0, 1) and is_count:
         return True
     if n_rows < tuning.FEWEST_NUMBERED or _ORDERED.intersection(words_of(column.name)):
         return False
-    span = float(column.max()) - float(first)  # type: ignore[arg-type]
+    span = last - first
     if column.n_unique() < n_rows:
         return False
     if (steps > 0).all() or (steps < 0).all():
         return span < 2 * n_rows
-    last = float(first) + span  # type: ignore[arg-type]
-    if last - span >= 0 and last <= n_rows / (1 - tuning.MISSING_RANKS):
+    if first >= 0 and last <= n_rows / (1 - tuning.MISSING_RANKS):
         return False
     return 2 * tuning.EXPECTED_REPEATS * span <= n_rows**2
 

@@ -75,6 +75,12 @@ MOST_NEAR_COPIES = 0.1
 TREND = 0.98
 """Correlation of ranks and row numbers of a trend: two trends are no functions of each other."""
 
+SMOOTH = 0.01
+"""Distance of a value from the line between its neighbours, in differences of these, below which
+most values of a smooth function are. Seen, in the median: 0.0003 for the logarithm of 2,000 ranks,
+0.005 for that of 102 codes, 0.22 for two columns of an economy.
+"""
+
 SAME_AS_DATE = 0.99999
 """Correlation from which on a column is the same as one that is only described."""
 
@@ -180,6 +186,11 @@ nearer ones are rare combinations of ordinary values.
 
 SAME_AS_CLUSTERS = 0.9
 """Adjusted Rand index from which on the values of one column alone are the clusters."""
+
+SIMILAR_TO_CLUSTERS = 0.5
+"""Adjusted Rand index from which on a column is compared with the clusters of the other columns.
+Seen (`tables`, design groups): 0.66 to 0.87 for columns that those clusters are.
+"""
 
 # Number of clusters
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from .campaign import Campaign
-from .counts import add_counts, engine_hash, read_counts, table, write_counts
+from .counts import add_counts, read_counts, table, version, write_counts
 
 
 def main() -> int:
@@ -64,13 +64,14 @@ def main() -> int:
 
 
 def _current_counts(path: Path) -> list[dict]:
-    """The counts of a file, if they are of this version of the engine."""
+    """The counts of a file, if they are of this version of what they are about."""
     if not path.exists():
         return []
-    document = read_counts(path)
-    if document.get("engine") == engine_hash():
+    document, now = read_counts(path), version()
+    kinds = ["engine"] + ["tables"] * ("explain" in document["estimators"])
+    if all(document.get(kind) == now[kind] for kind in kinds):
         return [document]
-    print(f"{path} has the counts of another version of the engine, which are dropped")
+    print(f"{path} has the counts of another version of the package, which are dropped")
     return []
 
 

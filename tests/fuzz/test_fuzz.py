@@ -14,8 +14,9 @@ from hypothesis.extra import numpy as hnp
 from _support.extended import EXTENDED, examples
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExShallow, SpEx
 
+from .__main__ import _current_counts
 from .campaign import Campaign
-from .counts import ENGINE, add_counts, engine_hash, table
+from .counts import ENGINE, add_counts, engine_hash, table, version, write_counts
 from .cut_oracles import check_cuts
 from .exact import partition_cost
 from .numbers import STORAGES, store
@@ -155,6 +156,19 @@ def test_counts_of_several_runs_are_added():
         add_counts([_counts(0, 10), _counts(5, 20)])
     with pytest.raises(ValueError, match="different versions"):
         add_counts([_counts(0, 10), _counts(10, 20, "b")])
+
+
+def test_counts_of_another_version_are_dropped(tmp_path):
+    def is_kept(estimator, **other):
+        counts = {"estimators": {estimator: {"cases": 2}}, "runs": []}
+        write_counts(tmp_path / "counts.json", {**version(), **other, **counts})
+        return _current_counts(tmp_path / "counts.json") != []
+
+    assert is_kept("IMM")
+    assert is_kept("explain")
+    assert is_kept("IMM", tables="other")
+    assert not is_kept("explain", tables="other")
+    assert not is_kept("IMM", engine="other")
 
 
 def test_hash_of_the_engine_depends_on_content_only(tmp_path):

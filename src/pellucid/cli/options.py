@@ -212,8 +212,9 @@ TREE = panel(
     method=value(
         "NAME",
         f"How the tree is built: {', '.join(CHOICES['method'])}. Default: explainable, which finds "
-        "the tree of lowest cost, or with --labels the one that agrees best with them; with "
-        "--objective kmedians or --polish exshallow, for --labels spex. See pellucid compare.",
+        "a tree of low cost that keeps most rows in their clusters, or with --labels the one that "
+        "agrees best with them; with --objective kmedians or --polish exshallow, for --labels "
+        "spex. See pellucid compare.",
         words=CHOICES["method"],
     ),
     leaves=value(

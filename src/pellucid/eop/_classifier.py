@@ -49,26 +49,16 @@ class PenaltyChoice(NamedTuple):
 
 @common_parameters
 class EOPClassifier(BaseEOP):
-    r"""A decision list of regions in projections onto one or two columns.
+    r"""A classifier that explains each answer by a region in one or two columns.
 
-    Each level consists of a few columns (a projection), a simple classifier on these columns, and
-    the regions in which this classifier is accurate. The first level with a region that contains
-    a row classifies it, and this region is the explanation. With one or two columns, every level
-    can be shown as a scatter plot. Rows in no region are reported as such.
-
-    Each level is learned from the rows that earlier levels do not cover. The base classifier is
-    fitted on every projection, and one projection is selected. Regions R are searched in which
-    the classifier f misclassifies at most a fraction ε (`max_error`) of the rows,
+    Its decision list has levels. Each level consists of a few columns (a projection), a simple
+    classifier on these columns, and the regions in which this classifier is accurate. The first
+    level with a region that contains a row classifies it, and this region is the explanation.
+    With one or two columns, every level can be shown as a scatter plot. Rows in no region are
+    reported as such. In a region R, the classifier f misclassifies at most a fraction ε
+    (`max_error`) of the training rows,
 
     .. math:: \sum_{x_i \in R} w_i [f(x_i) \neq y_i] \leq \varepsilon \sum_{x_i \in R} w_i.
-
-    Held-out rows recalibrate or delete
-    these regions. The covered rows are then removed. With ``base="constant"``, regions that gain
-    less than `complexity_penalty` per inequality are removed at the end. If `max_error` is not
-    given either, boxes are then optimized together: each is replaced by the box with which the
-    whole list is correct on most rows, minus the penalty. Each class with at least 2 % of the rows
-    then has a region or is the answer of rows in no region, unless no list is better than chance
-    in cross-validation.
 
     Parameters
     ----------
@@ -139,6 +129,15 @@ class EOPClassifier(BaseEOP):
 
     Notes
     -----
+    Each level is learned from the rows that earlier levels do not cover. The base classifier is
+    fitted on every projection, and one projection is selected. Held-out rows recalibrate or delete
+    its regions. The covered rows are then removed. With ``base="constant"``, regions that gain
+    less than `complexity_penalty` per inequality are removed at the end. If `max_error` is not
+    given either, boxes are then optimized together: each is replaced by the box with which the
+    whole list is correct on most rows, minus the penalty. Each class with at least 2 % of the rows
+    then has a region or is the answer of rows in no region, unless no list is better than chance
+    in cross-validation.
+
     The paper grows boxes around random rows. This implementation searches all boxes on a grid of
     64 quantiles per column for the largest surplus ε · C - (1 - ε) · W, where C and W are the
     weights of the correctly and of the wrongly classified rows inside. The ends of the best box

@@ -88,6 +88,16 @@ class Stability:
     See Also
     --------
     stability : Measures it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import pellucid
+    >>> X = load_iris().data
+    >>> model = pellucid.ExShallow(3, random_state=0).fit(X)
+    >>> found = pellucid.stability(model, X, n_bootstraps=20)
+    >>> found.n_draws, bool(0.9 < found.agreement <= 1)
+    (20, True)
     """
 
     n_draws: int

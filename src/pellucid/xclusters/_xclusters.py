@@ -49,10 +49,9 @@ if TYPE_CHECKING:
 
 
 class XClusters(ExplainedClusters):
-    r"""Joint clustering and explanation by two kinds of features.
+    r"""Clusters by some columns that a small tree on other columns can tell apart.
 
-    Clusters are coherent in the accuracy features and separable by a small tree on the
-    explanation features.
+    For example, clusters of time series that age, sex and district explain.
 
     *Accuracy features* describe what the clusters should have in common, for example a trend over
     time. *Explanation features* describe who is in a cluster, for example age, sex and district. A
@@ -92,7 +91,7 @@ class XClusters(ExplainedClusters):
         ``"dtw"`` for time series, which also compares series of different lengths. See
         :func:`pellucid.xclusters.pairwise`.
 
-        .. versionchanged:: 0.1
+        .. versionchanged:: 0.2
             The default is ``"euclidean"`` instead of ``"dtw"``.
     explanation_distance : str or callable, default="auto"
         The same for the explanation features. ``"auto"`` is ``"jaccard"`` if all explanation
@@ -111,7 +110,7 @@ class XClusters(ExplainedClusters):
         accurate tree is selected, and a warning is issued.
         The default gives much shorter rules than 1 at nearly the same clusters.
 
-        .. versionchanged:: 0.1
+        .. versionchanged:: 0.2
             The default is 0.9 instead of 1.0.
     tree_measure : {"f1", "accuracy"}, default="f1"
         Measure of `tree_accuracy`: the weighted mean of the F1 of the clusters, or the weighted

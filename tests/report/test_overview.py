@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
+import pellucid
 from pellucid import IMM, ExKMC, Explanation
 from pellucid.report import report_html, write_report
 from pellucid.report.columns import NumberColumn, Profile
@@ -47,6 +48,23 @@ def test_the_overview_has_means_and_shades(open_page, file, wine):
             color = cell.evaluate("e => getComputedStyle(e).backgroundColor")
             red, _, blue = map(int, re.findall(r"\d+", color)[:3])
             assert (blue > red) == (facts[cluster]["apart"][i] >= 0)
+
+
+def test_a_comparison_on_a_log_scale_says_so(open_page, tmp_path):
+    """Most numbers of a cluster are higher, but those of the other one have a larger mean."""
+    random = np.random.default_rng(0)
+    amount = [random.lognormal(3, 0.3, 150), random.lognormal(2.3, 1.6, 150)]
+    table = pd.DataFrame(
+        {
+            "size": np.repeat([0.0, 9.0], 150) + random.normal(size=300),
+            "amount": np.concatenate(amount),
+        }
+    )
+    found = pellucid.explain(table, k=2, effort="fast", outliers="keep", verbose=False)
+    assert amount[0].mean() < amount[1].mean()
+    text = open_page(found.report(tmp_path / "report.html")).locator("body").inner_text()
+    assert re.search(r"higher on a log scale: average \d", text)
+    assert re.search(r"lower on a log scale: average \d", text)
 
 
 @pytest.fixture(scope="module")

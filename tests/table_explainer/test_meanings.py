@@ -226,7 +226,7 @@ def test_columns_that_are_the_clusters_are_described():
 
 
 def test_clusters_of_an_earlier_run_change_nothing():
-    """As a further column, these clusters change those of k-means, so that they differ from both."""
+    """As a further column, these clusters change those of k-means, which differ from both."""
     X = load_breast_cancer().data[:300]
     table = pl.DataFrame(X, schema=[f"x{i}" for i in range(X.shape[1])])
     first = pellucid.explain(table, k=6, effort="fast", verbose=False)

@@ -68,7 +68,10 @@ function describeNumbers(
   // Averages of skewed columns can differ a lot although the difference in standard deviations is small.
   const ratio = inCluster && inOthers && inCluster * inOthers > 0 ? inCluster / inOthers : 1;
   const isSimilar = size < 0.2 && Math.max(ratio, 1 / ratio) < 1.25;
-  const comparison = isSimilar ? t.aboutSame : compareWord(column, difference);
+  const word = isSimilar ? t.aboutSame : compareWord(column, difference);
+  // The difference is that of the scale of the axis: on a logarithmic one, few large numbers count less.
+  const isOpposite = !isSimilar && inCluster !== null && inOthers !== null && (inCluster - inOthers) * difference < 0;
+  const comparison = isOpposite ? t.onLogScale(word) : word;
   return t.averages(comparison, formatRounded(column, inCluster), formatRounded(column, inOthers));
 }
 

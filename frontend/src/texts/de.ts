@@ -122,7 +122,7 @@ export const german: Texts = {
   clustersTitle: (noun) => `Die ${plurals[noun]}`,
   overviewLabel: "Übersicht der Cluster",
   overviewNote: (rowsAre) =>
-    `Mittelwerte von Zahlen und häufigste Kategorien. Je kräftiger die Farbe, desto mehr unterscheidet sich der Cluster von den anderen ${rowsAre}: `,
+    `Mittelwerte von Zahlen, häufigste Kategorien, und von zwei Kategorien der Anteil derselben. Je kräftiger die Farbe, desto mehr unterscheidet sich der Cluster von den anderen ${rowsAre}: `,
   shareRow: (rowsAre) => `Anteil der ${rowsAre}`,
   deviation: (size, isBelow) => `${size} Standardabweichungen ${isBelow ? "unter" : "über"} den anderen Zeilen`,
   namesNote: "Klicken Sie auf einen Namen, um ihn zu ändern. Dieser Browser speichert ihn; eine gespeicherte Kopie enthält ihn.",
@@ -151,6 +151,7 @@ export const german: Texts = {
   sameAsOthers: "wie in den anderen Zeilen",
   timesAsOften: (times) => `, ${times}-mal so häufig`,
   logScale: "logarithmisch",
+  onLogScale: (comparison) => `logarithmisch ${comparison}`,
   orLess: (value, lowest) => `${value} oder weniger (bis ${lowest})`,
   orMore: (value, highest) => `${value} oder mehr (bis ${highest})`,
 

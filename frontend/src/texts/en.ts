@@ -126,7 +126,7 @@ export const english = {
   clustersTitle: (noun: Noun) => `The ${plurals[noun]}`,
   overviewLabel: "Overview of the clusters",
   overviewNote: (rowsAre: string) =>
-    `Averages of numbers and most frequent categories. The stronger the colour, the more the cluster differs from the other ${rowsAre}: `,
+    `Averages of numbers, most frequent categories, and of two categories the share of the same one. The stronger the colour, the more the cluster differs from the other ${rowsAre}: `,
   shareRow: (rowsAre: string) => `share of ${rowsAre}`,
   deviation: (size: string, isBelow: boolean) => `${size} standard deviations ${isBelow ? "below" : "above"} the other rows`,
   namesNote: "Click a name to edit it. This browser stores it; a saved copy contains it.",
@@ -156,6 +156,7 @@ export const english = {
   sameAsOthers: "same as in other rows",
   timesAsOften: (times: string) => `, ${times} times as often`,
   logScale: "log scale",
+  onLogScale: (comparison: string) => `${comparison} on a log scale`,
   orLess: (value: string, lowest: string) => `${value} or less (down to ${lowest})`,
   orMore: (value: string, highest: string) => `${value} or more (up to ${highest})`,
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid import metrics
 from pellucid._utils.notices import notice
-from pellucid._utils.texts import count
+from pellucid._utils.texts import count, percent
 from pellucid.cli.checks import TableRequest
 from pellucid.cli.output import cost_change, show_line, show_table, working
 from pellucid.cli.writing import draw, write_and_show
@@ -141,9 +141,13 @@ def _show(order: list[str], found: dict) -> None:
         fitted, seconds = found[name]
         m = fitted.measures()
         sizes = f"{m['conditions']:.2f}", str(m["max_depth"]), str(m["n_leaves"])
-        rows.append((name, cost_change(m["cost_ratio"]), *sizes, f"{seconds:.2f} s"))
-    show_table(("method", cost, "conditions", "depth", "leaves", "time"), rows)
-    show_line("conditions: mean number per row; depth: maximum depth of the tree")
+        measures = cost_change(m["cost_ratio"]), percent(m["agreement"]), *sizes
+        rows.append((name, *measures, f"{seconds:.2f} s"))
+    show_table(("method", cost, "agreement", "conditions", "depth", "leaves", "time"), rows)
+    show_line(
+        "agreement: rows in their own cluster; conditions: mean number per row; "
+        "depth: maximum depth of the tree"
+    )
 
 
 def _show_path(points: TradeOff, against: str) -> None:

@@ -348,9 +348,10 @@ def _show_rules(found: Any, clustering: Clustering) -> None:
     n_noise = int(clustering.is_noise.sum())
     rows = len(clustering.labels) - n_noise
     of = f"of {count(rows, 'row')}{' with a cluster' if n_noise else ''}"
-    measures = [("explained", f"{percent(found.coverage_)} {of}")]
+    measures = [("explained: in a rule of their cluster", f"{percent(found.coverage_)} {of}")]
     if len(found.rules_):
-        measures.append(("precision", percent(found.precision_)))
+        share = percent(found.precision_)
+        measures.append(("precision: right, of the rows with a rule", share))
     if not np.isnan(found.held_out_precision_):
         measures.append(("precision, held out", percent(found.held_out_precision_)))
     if n_noise:

@@ -58,7 +58,8 @@ def _summary(model: Any, held: np.ndarray) -> str:
     n_none = int((~held.any(axis=1)).sum())
     text = (
         f"{count(len(model.rules_), 'rule')} for {described} of {count(clusters, 'cluster')} "
-        f"explain {percent(model.coverage_)} of the rows in clusters. "
+        f"explain {percent(model.coverage_)} of the rows in clusters: so many are in a rule of "
+        "their cluster. "
         f"No rule holds for {n_none:,} of {count(len(held), 'row')}"
     )
     return f"{text} ({percent(n_none / max(len(held), 1))})."

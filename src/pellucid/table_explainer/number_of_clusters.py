@@ -104,8 +104,9 @@ class ChosenNumber:
             found.append(Message("otherNumbers", numbers=self.others))
         if self.n_rows == tuning.NUMBER_SAMPLE:
             found.append(Message("comparedOnSample", n=self.n_rows))
-        if self.k == self.largest:
-            further = option("k", f"{self.k}-{2 * self.k}")
+        most = min(2 * self.k, self.n_rows - 1)
+        if self.k == self.largest and most > self.k:
+            further = option("k", f"{self.k}-{most}")
             found.append(Message("largestNumber", k=self.k, option=further))
         return found
 

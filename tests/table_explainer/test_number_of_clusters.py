@@ -15,7 +15,6 @@ from _support.extended import EXTENDED, seeds
 from _support.tables import blobs, clustered, decisions, source
 from pellucid.table_explainer.arguments import read_number
 from pellucid.table_explainer.number_of_clusters import (
-    ChosenNumber,
     NumberScore,
     _silhouette,
     choose_from,
@@ -106,15 +105,6 @@ def test_the_largest_number_tried_is_named():
     assert '; 8 is the largest number tried (k="8-16" tries more)' in lines[-1]
     _, lines = decisions(clustered, prepare(source(blobs(400, 4))), k=(2, 6))
     assert "largest number tried" not in lines[-1]
-
-
-def test_no_more_clusters_than_rows_are_advised():
-    def reasons(n_rows):
-        scores = (scored(3, 0.5),)
-        return "; ".join(ChosenNumber(3, scores, largest=3, n_rows=n_rows).reasons(0.5))
-
-    assert '(k="3-4" tries more)' in reasons(5)
-    assert "largest number" not in reasons(4)
 
 
 def test_other_good_numbers_are_named():

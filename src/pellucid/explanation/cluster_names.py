@@ -44,18 +44,13 @@ _NEGATED = re.compile(r"no[ _-]+(?=\w)", re.IGNORECASE)
 
 
 class Claim(NamedTuple):
-    """A claim about a cluster, with the share of its rows and of the other rows that satisfy it.
-
-    `side` is 1 for high, 0 for medium and -1 for low numbers, `level` their mean in the cluster.
-    """
+    """A claim about a cluster, with the share of its rows and of the other rows that satisfy it."""
 
     words: str
     column: str
     condition: str
     share: float
     others: float
-    side: int | None = None
-    level: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -116,7 +111,6 @@ def suggest_names(
         search.of_cluster(labels == cluster, rules[i] if rules else None)
         for i, cluster in enumerate(clusters)
     ]
-    found = _without_contradictions(found)
     names = [_joined(claims, 2) for claims in found]
     for n_words, may_repeat in ((3, False), (2, True), (3, True)):
         names = [
@@ -127,20 +121,6 @@ def suggest_names(
         _unique(name, position, rules) if names.count(name) > 1 else name
         for position, name in enumerate(names)
     ]
-
-
-def _without_contradictions(found: list[list[Claim]]) -> list[list[Claim]]:
-    """The claims without those of "high" below a cluster with "medium", or of "low" above one."""
-    medium: dict[str, list[float]] = {}
-    for claim in (claim for claims in found for claim in claims):
-        if claim.side == 0:
-            medium.setdefault(claim.column, []).append(claim.level)
-
-    def is_true(claim: Claim) -> bool:
-        side = claim.side or 0
-        return all(side * (claim.level - level) >= 0 for level in medium.get(claim.column, ()))
-
-    return [[claim for claim in claims if is_true(claim)] for claims in found]
 
 
 def _unique(name: ClusterName, position: int, rules: Sequence[ClusterRule]) -> ClusterName:
@@ -229,18 +209,14 @@ class _Claims:
         is_time = known.is_date or known.kind == "year"
         values, z = self.columns.features[j], self.columns.Z[:, j]
 
-        inside, outside = z[mine].mean(), z[~mine].mean()
-
-        def claim(
-            pattern: str, holds: np.ndarray, side: int | None = None, **bounds: float
-        ) -> Claim:
+        def claim(pattern: str, holds: np.ndarray, **bounds: float) -> Claim:
             condition = known.condition(name, **bounds)
             # "legs = 4" is shorter than any description of it.
             is_value = condition.startswith(f"{name} = ")
             words = condition if is_value else pattern.format(name)
-            found = _claim(words, name, condition, mine, holds)
-            return found._replace(side=side, level=float(inside))
+            return _claim(words, name, condition, mine, holds)
 
+        inside, outside = z[mine].mean(), z[~mine].mean()
         is_high = bool(inside > outside)
         of_rule = low if is_high else high
         bound = of_rule
@@ -256,15 +232,15 @@ class _Claims:
         found: Claim | None = None
         if inside != outside and not is_against and values.min() <= bound < values.max():
             if is_high:
-                found = claim(say.late if is_time else say.high, values > bound, 1, low=bound)
+                found = claim(say.late if is_time else say.high, values > bound, low=bound)
             else:
-                found = claim(say.early if is_time else say.low, values <= bound, -1, high=bound)
+                found = claim(say.early if is_time else say.low, values <= bound, high=bound)
         if of_rule is not None and not (found is not None and found.is_clear):
             # The rule divides beyond the median: most rows are neither high nor low.
             opposite = (say.early, say.late) if is_time else (say.low, say.high)
             pattern = say.not_of.format(opposite[not is_high])
             bounds = {"low": of_rule} if is_high else {"high": of_rule}
-            beyond = claim(pattern, (values > of_rule) == is_high, None, **bounds)
+            beyond = claim(pattern, (values > of_rule) == is_high, **bounds)
             found = beyond if found is None or beyond.gain > found.gain else found
         is_clear = found is not None and found.is_clear
         if not is_clear or (low is not None and high is not None):
@@ -273,7 +249,7 @@ class _Claims:
             most = _readable(values, values[values <= last].max(), high)
             is_below, is_above = values <= least, values > most
             if min(is_below[~mine].mean(), is_above[~mine].mean()) >= BESIDE_MEDIUM:
-                medium = claim(say.medium, ~is_below & ~is_above, 0, low=least, high=most)
+                medium = claim(say.medium, ~is_below & ~is_above, low=least, high=most)
                 found = medium if medium.gain >= MEDIUM_GAIN else found
         if found is not None:
             yield found

@@ -183,8 +183,6 @@ def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: s
         # A name with a comma or a line break may be given as it is if it is the only one.
         is_one = given in columns or len(given.splitlines()) > 1
         given = [given] if is_one else next(csv.reader([given], skipinitialspace=True), [])
-    if not len(given) and parameter != "columns":
-        return []
     if not any(str(name).strip() for name in given):
         raise UsageError(f"{option(parameter)} names no column")
     found: list[str] = []

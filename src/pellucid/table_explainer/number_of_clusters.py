@@ -104,9 +104,8 @@ class ChosenNumber:
             found.append(Message("otherNumbers", numbers=self.others))
         if self.n_rows == tuning.NUMBER_SAMPLE:
             found.append(Message("comparedOnSample", n=self.n_rows))
-        most = min(2 * self.k, self.n_rows - 1)
-        if self.k == self.largest and most > self.k:
-            further = option("k", f"{self.k}-{most}")
+        if self.k == self.largest:
+            further = option("k", f"{self.k}-{2 * self.k}")
             found.append(Message("largestNumber", k=self.k, option=further))
         return found
 

@@ -286,11 +286,8 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
     else:
         role = _text_role(present, is_requested=is_requested)
     is_quantity = dtype.is_numeric() or dtype.is_temporal()
-    if is_requested and is_quantity and role in ("identifier", "code", "kind"):
-        is_few = role == "kind" and present.n_unique() <= tuning.MAX_CATEGORIES
-        return "category" if is_few else "number"
     if is_requested:
-        return role
+        return "number" if role in ("identifier", "code") and is_quantity else role
     if role in ("number", "category") and _is_near_constant(present):
         return "near constant"
     return role

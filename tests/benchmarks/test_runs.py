@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_blobs
 
-from benchmarks import child, golden, papers, speed
+from benchmarks import child, golden, papers, quality, speed
 from benchmarks.__main__ import main
 from benchmarks.settings import Settings
 from benchmarks.store import read_rows
@@ -278,7 +278,9 @@ def check_privacy(page, output, folder):
     assert json.loads(known)[0]["scikit-learn"] in page
 
 
-def test_quality_by_size_and_beside_the_least_cost(tmp_path):
+def test_quality_by_size_and_beside_the_least_cost(tmp_path, monkeypatch):
+    few = make_blobs(40, 3, centers=12, cluster_std=6.0, random_state=0)
+    monkeypatch.setattr(quality.sizes, "make_blobs", lambda *args, **options: few)
     output = tmp_path / "results"
     arguments = ["quality", "--quick", "--only", "sizes,least_cost", "--output", str(output)]
     assert main(arguments) == 0

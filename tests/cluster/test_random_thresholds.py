@@ -72,7 +72,7 @@ def chi_square_per_degree(ours, theirs):
 @each_method
 @each_objective
 def test_trees_have_the_distribution_of_rejection_sampling(method, objective):
-    n = 1000 if EXTENDED else 600
+    n = 1000 if EXTENDED else 400
     rng = np.random.default_rng(1)
     drawn = oracle.draw_trees(CENTERS, n, method, objective, rng)
     trees = draw_cuts(CENTERS, 4 * n, 0, method=method, objective=objective)
@@ -90,8 +90,8 @@ def test_trees_have_the_distribution_of_rejection_sampling(method, objective):
 
 def test_the_test_of_distributions_distinguishes_the_two_objectives():
     rng = np.random.default_rng(1)
-    drawn = oracle.draw_trees(CENTERS, 1000, "gamlath", "kmedians", rng)
-    trees = draw_cuts(CENTERS, 4000, 0, method="gamlath", objective="kmeans")
+    drawn = oracle.draw_trees(CENTERS, 400, "gamlath", "kmedians", rng)
+    trees = draw_cuts(CENTERS, 1600, 0, method="gamlath", objective="kmeans")
     ours = Counter(
         (f, np.floor(4 * at)) for f, at in zip(trees.feature[:, 0], trees.threshold[:, 0])
     )

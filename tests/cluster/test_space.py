@@ -103,20 +103,25 @@ def test_labels_and_several_partitions_side_by_side():
     assert model.inertia_ == pytest.approx(cost(one_hot, model.predict(X)))
 
 
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, np.asfortranarray])
-def test_storage_and_threads_do_not_change_the_tree(form):
-    rows = np.round(X * (np.abs(X) > 0.5), 2)
-    expected = fitted(rows, effort="balanced", n_jobs=1)
-    assert_same_tree(fitted(form(rows), effort="balanced", n_jobs=2), expected)
+@pytest.fixture(scope="module")
+def few():
+    """Few rows and columns, many values of which are zero, their space and their labels."""
+    rows = X[::2, :6]
+    return np.round(rows * (np.abs(rows) > 0.5), 2), Z[::2], KMEANS.labels_[::2]
 
 
-def test_the_order_of_the_rows_does_not_change_the_tree():
-    rows = np.round(X * (np.abs(X) > 0.5), 2)
-    order = np.random.default_rng(0).permutation(len(X))
-    other = ExplainableKMeans(effort="balanced").fit(
-        rows[order], KMEANS.labels_[order], space=Z[order]
-    )
-    same = ExplainableKMeans(effort="balanced").fit(rows, KMEANS.labels_, space=Z)
+def test_storage_and_threads_do_not_change_the_tree(few):
+    rows, space, _ = few
+    expected = fitted(rows, space, effort="balanced", n_jobs=1)
+    for form in (sparse.csr_array, sparse.csc_array, np.asfortranarray):
+        assert_same_tree(fitted(form(rows), space, effort="balanced", n_jobs=2), expected)
+
+
+def test_the_order_of_the_rows_does_not_change_the_tree(few):
+    rows, space, labels = few
+    order = np.random.default_rng(0).permutation(len(rows))
+    other = ExplainableKMeans(effort="balanced").fit(rows[order], labels[order], space=space[order])
+    same = ExplainableKMeans(effort="balanced").fit(rows, labels, space=space)
     assert_same_tree(other, same)
     assert other.inertia_ == pytest.approx(same.inertia_, rel=1e-12)
 

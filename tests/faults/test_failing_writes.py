@@ -30,7 +30,7 @@ from pellucid.tables.writing import write_table
 
 folder = Path(sys.argv[1])
 rng = np.random.default_rng(0)
-table = pl.DataFrame({f"x{i}": rng.normal(size=3000) for i in range(4)})
+table = pl.DataFrame({f"x{i}": rng.normal(size=1000) for i in range(4)})
 model = IMM(4, random_state=0).fit(table)
 
 def write(path):

@@ -54,24 +54,30 @@ class Opened:
     def stop(self) -> None:
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
+        self._listeners = {}
 
 
 @pytest.fixture
 def open_page(browser, shared_page):
     """Open a file as a reader would; at the end nothing must have gone wrong.
 
-    The first file is opened in the shared page, unless there are options.
+    Each file is opened in the shared page, in the place of the one before, unless there are options
+    or the page before is still used.
     """
     contexts, opened = [], []
 
-    def open_file(path, *, width=1280, height=900, scheme="light", **options):
+    def open_file(path, *, width=1280, height=900, scheme="light", keep_open=False, **options):
         viewport = {"width": width, "height": height}
-        if opened or options:
+        if keep_open or options:
             context = browser.new_context(viewport=viewport, color_scheme=scheme, **options)
             contexts.append(context)
             page = context.new_page()
         else:
             page = shared_page
+            for found, _ in opened:
+                if found.page is page:
+                    found.stop()
+                    page.evaluate("localStorage.clear()")
             page.mouse.move(0, 0)
             page.set_viewport_size(viewport)
             page.emulate_media(media="null", color_scheme=scheme)

@@ -99,7 +99,7 @@ def test_a_saved_copy_has_the_names(open_page, model, wine, tmp_path):
     copy = tmp_path / "copy.html"
     download.value.save_as(copy)
     assert read_cluster_names(copy) == {"0": name, "1": None, "2": None}
-    other = open_page(copy)
+    other = open_page(copy, keep_open=True)
     with other.expect_download() as model_file:
         other.get_by_role("button", name="Model with these names").click()
     named = Explanation.of(model).rename_clusters({0: name, 1: "Cluster 1", 2: "Cluster 2"})

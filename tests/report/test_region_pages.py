@@ -275,3 +275,17 @@ def test_the_first_screen_has_a_sentence_per_cluster(open_page, regions_file):
     assert len(sentences) == 3
     for text in sentences:
         assert re.search(r"Cluster \d 50 rows \(33\.3%\): level \d: \w", text), text
+
+
+def test_a_sentence_counts_the_rows_in_no_region(open_page, tmp_path):
+    random = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 150)
+    table = pd.DataFrame({name: random.normal(size=300) + 1.5 * (y == "b") for name in "xz"})
+    model = EOPClassifier(base="stump", max_error=0.05, calibration=0).fit(table, y)
+    n_outside = np.sum(model.apply(table)[:, 0] < 0)
+    assert 0 < n_outside < 300
+    page = open_page(model.report(tmp_path / "r.html", table))
+    sentences = page.locator(".page-header .sentences li").all_text_contents()
+    found = [text for text in sentences if "in no region" in text]
+    assert len(found) == 1
+    assert found[0].endswith(f", and {n_outside} rows in no region")

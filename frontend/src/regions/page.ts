@@ -43,12 +43,16 @@ function regionsOf({ data }: RegionsState, cluster: number) {
   );
 }
 
-/** The region with most rows of a cluster, and how many further ones it has. */
+/** The largest region of a cluster, the number of others, and of its rows that are in no region. */
 function largestRegion(state: RegionsState, cluster: number): string {
   const [first, ...others] = regionsOf(state, cluster).sort((a, b) => b.part.rows - a.part.rows);
   if (!first) return t.noRegion;
-  const text = t.regionOfLevel(first.number, displayRule(first.part.text));
-  return others.length ? `${text}, ${t.moreRegions(others.length, formatCount(others.length))}` : text;
+  const parts = [t.regionOfLevel(first.number, displayRule(first.part.text))];
+  if (others.length) parts.push(t.moreRegions(others.length, formatCount(others.length)));
+  const inside = [first, ...others].reduce((sum, region) => sum + region.part.rows, 0);
+  const outside = state.data.facts[cluster].rows - inside;
+  if (outside > 0) parts.push(t.ofTheseInNoRegion(formatRows(outside, state.data.rowsAre)));
+  return parts.join(", ");
 }
 
 function summaryText({ data, names }: RegionsState): string {

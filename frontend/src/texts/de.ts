@@ -394,6 +394,7 @@ export const german: Texts = {
   tooManyColumns: (columns) => `Diese Stufe verwendet ${columns}. Mehr als zwei Spalten lassen sich nicht zeichnen.`,
   levelPlotLabel: (columns) => `Zeilen nach ${columns}, mit den Regionen dieser Stufe`,
   inNoRegion: "in keiner Region",
+  ofTheseInNoRegion: (rows) => `und ${rows} in keiner Region`,
   rowsCorrect: (n, count, share) =>
     `${count} ${plural(n, "Zeile", "Zeilen")}${share === null ? "" : `, ${share} richtig`}`,
   notAssigned: "werden nicht zugeordnet",

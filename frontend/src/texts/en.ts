@@ -410,6 +410,7 @@ export const english = {
   tooManyColumns: (columns: string) => `This level uses ${columns}. More than two columns cannot be plotted.`,
   levelPlotLabel: (columns: string) => `Rows by ${columns}, with the regions of this level`,
   inNoRegion: "in no region",
+  ofTheseInNoRegion: (rows: string) => `and ${rows} in no region`,
   rowsCorrect: (n: number, count: string, share: string | null) =>
     `${count} ${plural(n, "row")}${share === null ? "" : `, ${share} correct`}`,
   notAssigned: "are not assigned",

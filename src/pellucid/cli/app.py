@@ -258,7 +258,7 @@ def compare_command(file: Path, kinds: bool, **given: Any) -> None:
     examples=("pellucid path customers.csv -k 5 --plot path.png",),
 )
 def path_command(file: Path, **given: Any) -> None:
-    """Show the trade-off between cost and length: from the shortest rules to the lowest cost."""
+    """Show the trade-off between cost and length, from the shortest rules to the longest."""
     request = TableRequest.of(file, given)
     from pellucid.cli.compare import path
 

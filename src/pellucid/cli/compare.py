@@ -152,7 +152,7 @@ def _show(order: list[str], found: dict) -> None:
 
 def _show_path(points: TradeOff, against: str) -> None:
     show_line(
-        f"{count(len(points), 'tree')}, from the shortest rules to the lowest cost",
+        f"{count(len(points), 'tree')}, from the shortest rules to the longest",
         style="bold",
     )
     heads = ("conditions", f"cost compared with {against}", "agreement", "leaves")

@@ -14,8 +14,8 @@ from scipy.spatial.distance import cdist
 
 from _support.extended import examples
 from pellucid.xclusters import between, check_matrix, pairwise
-from pellucid.xclusters.distances import numeric
-from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
+from pellucid.xclusters.distances import kinds as numeric
+from pellucid.xclusters.distances.kinds import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 from pellucid.xclusters.distances.pairwise import METRICS, column_ranges
 
 

@@ -16,6 +16,8 @@ from pellucid.xclusters.evaluate import (
     distortion_and_medoids,
 )
 from pellucid.xclusters.search import (
+    alpha_grid,
+    as_affinities,
     bayesian_search,
     elbow,
     grid_search,
@@ -219,3 +221,12 @@ def test_missing_package_names_the_pip_command(package, name, work, monkeypatch)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=f"the package {name}; pip install 'pellucid"):
         work()
+
+
+def test_the_last_step_of_the_grid_may_be_shorter():
+    assert alpha_grid(0.3) == [0.0, 0.3, 0.6, 0.9, 1.0]
+
+
+def test_affinities_use_the_standard_deviation():
+    affinities = as_affinities(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    np.testing.assert_allclose(affinities, [[1.0, np.exp(-2)], [np.exp(-2), 1.0]])

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from pellucid.xclusters import check_matrix, load_matrix, pairwise, save_matrix
-from pellucid.xclusters.distances import matrix as matrix_module
+from pellucid.xclusters.distances import pairwise as matrix_module
 
 
 def square(n=300, seed=0):

@@ -16,7 +16,12 @@ from hypothesis import strategies as st
 
 from _support.extended import examples
 from pellucid.xclusters import series_from_long, series_from_wide
-from pellucid.xclusters.series_times import read_column_times
+from pellucid.xclusters.series_times import (
+    find_time_columns,
+    match_columns,
+    parse_dates,
+    read_column_times,
+)
 
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 ARGUMENTS = {"entity": ["district", "age"], "time": "day", "value": "people"}
@@ -332,3 +337,15 @@ def test_rows_of_a_wide_table_stay_apart_and_gaps_are_filled():
 def test_names_of_columns_give_times(names, times):
     found = read_column_times(names)
     assert (found.astype(str) if found.dtype.kind == "M" else found).tolist() == times
+
+
+def test_dates_in_words_and_ambiguous_dates():
+    found = parse_dates(["Jan 1 2000", "Feb 1 2000"])
+    assert found.astype(str).tolist() == ["2000-01-01", "2000-02-01"]
+    assert parse_dates(["1/2/2000"]) is None
+
+
+def test_columns_of_times_are_found_and_matched():
+    found = find_time_columns(["area", "y1952", "y1957", "y1962"])
+    assert found == (["y1952", "y1957", "y1962"], "y")
+    assert match_columns(["who", "1952", "1957", "1962"], ["1952:1957"]) == ["1952", "1957"]

@@ -18,7 +18,7 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parame
 from pellucid._utils.typed_bases import BaseEstimator, ClusterMixin
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
-from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
+from pellucid.xclusters.distances.kinds import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 from pellucid.xclusters.distances.pairwise import METRICS, between, column_ranges, pairwise
 from pellucid.xclusters.features import take_rows
 from pellucid.xclusters.medoids import k_medoids
@@ -27,11 +27,8 @@ from pellucid.xclusters.rows import count_rows, is_ragged, order_by_values
 if TYPE_CHECKING:
     from typing import Self
 
-_CATEGORICAL_METRICS = ("jaccard", "gower")
-"""Distances that support categorical columns."""
-
-_SPARSE_METRICS = ("euclidean", "manhattan", "cosine")
-"""Distances that support sparse data."""
+_CATEGORICAL_METRICS = "jaccard", "gower"
+_SPARSE_METRICS = "euclidean", "manhattan", "cosine"
 
 
 class KMedoids(ClusterMixin, BaseEstimator):
@@ -51,10 +48,9 @@ class KMedoids(ClusterMixin, BaseEstimator):
     n_clusters : int, default=8
         Number of clusters.
     metric : str or callable, default="euclidean"
-        "euclidean", "manhattan", "cosine" and other metrics of scipy, such as "chebyshev"; "dtw"
-        for time series, which may have different lengths; "jaccard" for categories; "gower" for
-        numbers and categories; "precomputed" for a distance matrix; or a function of two rows. See
-        :func:`pellucid.xclusters.pairwise`.
+        As in :func:`pellucid.xclusters.pairwise`: "euclidean" and other metrics of scipy; "dtw" for
+        time series, which may have different lengths; "jaccard" for categories; "gower" for numbers
+        and categories; "precomputed" for a distance matrix; or a function of two rows.
     init : {"build", "k-medoids++"} or array-like of int, default="build"
         Initial medoids. "build" adds rows greedily, each time the one that lowers the loss most;
         it is deterministic. "k-medoids++" draws rows that are far from each other. An array
@@ -112,10 +108,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: dict[Any, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "metric": [
-            StrOptions({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS}),
-            callable,
-        ],
+        "metric": [StrOptions({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS}), callable],
         "init": [StrOptions({"build", "k-medoids++"}), "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "window": [Interval(Integral, 0, None, closed="left"), None],
@@ -211,16 +204,11 @@ class KMedoids(ClusterMixin, BaseEstimator):
         rows = self._read(X, reset=False)
         if self.metric == "precomputed":
             distances = between(rows, range(self.n_features_in_), "precomputed")
-            distances = distances[:, self.medoid_indices_]
-        else:
-            distances = between(
-                rows,
-                self.cluster_centers_,
-                self.metric,
-                window=self.window,
-                n_jobs=self.n_jobs,
-                ranges=self._ranges,
-            )
+            return distances[:, self.medoid_indices_].argmin(axis=1).astype(np.int64)
+        options: dict[str, Any] = {"window": self.window, "n_jobs": self.n_jobs}
+        distances = between(
+            rows, self.cluster_centers_, self.metric, ranges=self._ranges, **options
+        )
         return distances.argmin(axis=1).astype(np.int64)
 
     def _read(self, X: Any, *, reset: bool) -> Any:

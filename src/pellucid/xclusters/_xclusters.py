@@ -4,51 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid._utils.estimators import store_parameters, store_training_data
 from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
+from pellucid._utils.typed_bases import BaseEstimator, ClusterMixin
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.mixins import EstimatorExportMixin, TreeModelMixin
+from pellucid.explanation.rules import (
+    ClusterRule,
+    RowExplanation,
+    RuleList,
+    cluster_rules,
+    explain_rows,
+    leaf_purity,
+    leaf_rules,
+)
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Encoding
-from pellucid.tables.frames import date_formats, dates_as_days
+from pellucid.tables.frames import Columns, date_formats, dates_as_days
 from pellucid.tables.validation import read_sample_weight
-from pellucid.xclusters._fitted import ExplainedClusters
+from pellucid.tree import ThresholdTree
+from pellucid.tree.measures import feature_importances
 from pellucid.xclusters.branch_and_bound import ALPHA_TOL
-from pellucid.xclusters.distances.matrix import require_memory
 from pellucid.xclusters.distances.pairwise import (
+    between,
     check_matrix,
     column_ranges,
     find_distance,
     pairwise,
+    require_memory,
 )
 from pellucid.xclusters.evaluate import Mixture, distortion_and_medoids
-from pellucid.xclusters.features import (
-    FeatureReader,
-    accuracy_data,
-    explanation_data,
-    take_rows,
-)
+from pellucid.xclusters.features import FeatureReader, accuracy_data, explanation_data, take_rows
 from pellucid.xclusters.rows import GivenDistances, RowGroups
 from pellucid.xclusters.search import (
     SEARCHES,
     STARTS,
+    SearchOutcome,
     check_rows,
     find_clusters,
     read_k_range,
     warn_about,
 )
-from pellucid.xclusters.trees import MEASURES, TreeGrower
+from pellucid.xclusters.trees import MEASURES, TreeGrower, relabel_clusters
 
 if TYPE_CHECKING:
     from typing import Self
 
 
-class XClusters(ExplainedClusters):
+class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
     r"""Clusters by some columns that a small tree on other columns can tell apart.
 
     For example, clusters of time series that age, sex and district explain.
@@ -85,11 +96,9 @@ class XClusters(ExplainedClusters):
         Pruning tolerance ε_b of branch and bound: blocks of the (k, α) plane whose lower bound
         improves the best objective by at most ε_b are pruned.
     accuracy_distance : str or callable, default="euclidean"
-        ``"euclidean"``, ``"manhattan"``, ``"cosine"``, ``"dtw"``, ``"jaccard"``, ``"gower"``,
-        another metric of scipy, such as ``"chebyshev"`` or ``"correlation"``, a function of two
-        rows, or ``"precomputed"``: X is the distance matrix. The paper uses
-        ``"dtw"`` for time series, which also compares series of different lengths. See
-        :func:`pellucid.xclusters.pairwise`.
+        As in :func:`pellucid.xclusters.pairwise`: ``"dtw"``, ``"jaccard"``, ``"gower"``, a metric
+        of scipy, a function of two rows, or ``"precomputed"``: X is the distance matrix. The paper
+        uses ``"dtw"`` for time series, which also compares series of different lengths.
 
         .. versionchanged:: 0.2
             The default is ``"euclidean"`` instead of ``"dtw"``.
@@ -150,10 +159,9 @@ class XClusters(ExplainedClusters):
         a block. This is not in the paper and usually saves evaluations. With ``reduce=False`` and
         ``refine=False``, the search is algorithm 1 of the paper.
     refine : bool, default=True
-        Whether to evaluate the neighbors of the best pairs after branch and bound. This is not in
-        the paper. It adds α = 0 with every k and then at most a tenth of the number of pairs of
-        the grid, until a third of that number is evaluated. It improves the result if D and N are
-        not monotone.
+        Whether to evaluate the neighbors of the best pairs after branch and bound: α = 0 with
+        every k and then at most a tenth of the number of pairs of the grid, until a third of that
+        number is evaluated. It improves the result if D and N are not monotone.
     min_cluster_size : int, default=2
         Distinct rows that a cluster has, unless all pairs (k, α) whose tree is accurate have a
         smaller one. 1 allows clusters of a single row.
@@ -226,15 +234,12 @@ class XClusters(ExplainedClusters):
 
     Notes
     -----
-    Each pair is evaluated once. Branch and bound assumes that D decreases with k and increases
+    Branch and bound assumes that D decreases with k and increases
     with α, and that N does the opposite. The accuracy of a tree is assumed to decrease with k and
     to increase with α. Real data may violate this; `lower_bound_` is then not a valid bound.
 
     Rows with identical explanation features cannot be separated. If they are in different
     clusters, N is the size of the most accurate tree, and a warning is issued.
-
-    Sample weights apply to all steps: an integer weight w equals w copies of the row. The paper
-    only weights the F1, which is 1 for the exact tree; ``weights="f1"`` does the same.
 
     Ctrl-C stops the search after the current pair and keeps the best pair so far.
 
@@ -365,9 +370,7 @@ class XClusters(ExplainedClusters):
         is_given = self.accuracy_distance == "precomputed"
         if is_given:
             X = X if sparse.issparse(X) else np.asarray(X)  # not columns of a data frame
-        self._reader, accuracy, explained = FeatureReader.fit(
-            self, X, explanation, self.accuracy_features, self.explanation_features
-        )
+        self._reader, accuracy, explained = FeatureReader.fit(self, X, explanation)
         n = len(explained)
         if len(accuracy) != n:
             raise ValueError(f"X has {len(accuracy)} rows, but explanation has {n}")
@@ -439,6 +442,172 @@ class XClusters(ExplainedClusters):
         some = take_rows(data, rows)
         return pairwise(some, metric, window=window, n_jobs=self.n_jobs, verbose=self.verbose)
 
+    def _store(
+        self,
+        outcome: SearchOutcome,
+        tree: ThresholdTree,
+        encoded: np.ndarray,
+        rows: RowGroups,
+        weighted: np.ndarray,
+        weight: np.ndarray,
+    ) -> None:
+        """Set the fitted attributes; clusters are sorted by decreasing weight.
+
+        `outcome` is that of the distinct rows in `rows`, `encoded` has all rows, and `weighted` are
+        the indices of those of positive weight.
+        """
+        chosen = outcome.chosen
+        sizes = np.bincount(chosen.labels, weights=rows.weight)
+        lowest = np.full(len(sizes), len(rows.rank))
+        np.minimum.at(lowest, chosen.labels, rows.rank)
+        order = np.lexsort((lowest, -sizes))
+        new_label = np.argsort(order)
+        leaf = tree.apply(encoded)
+        n_rows = np.bincount(leaf[weighted], minlength=tree.node_count)
+        tree = relabel_clusters(tree, new_label, n_rows)
+        labels = tree.cluster[leaf]
+        labels[weighted] = new_label[chosen.labels[rows.group]]
+        agrees = (tree.cluster[leaf] == labels)[weighted]
+        purity = leaf_purity(leaf[weighted], agrees, weight[weighted])
+
+        self.tree_ = tree
+        self.n_leaves_: int = tree.n_leaves
+        self.feature_importances_: np.ndarray = _gini_importances(
+            tree, leaf[weighted], labels[weighted], weight[weighted]
+        )
+        self.tree_columns_: list[Any] = self.encoding_.names
+        self.cluster_names_: np.ndarray = np.arange(len(order))
+        self.labels_ = labels
+        self.medoid_indices_: np.ndarray = rows.first[chosen.medoids[order]]
+        self.best_k_: int = chosen.k
+        self.best_alpha_: float = chosen.alpha
+        self.distortion_: float = chosen.distortion
+        self.n_nodes_: int = chosen.n_nodes
+        self.objective_: float = outcome.objective
+        self.accuracy_: float = chosen.accuracy
+        self.evaluations_: np.ndarray = outcome.evaluations
+        self.bounds_: np.ndarray = outcome.bounds
+        self.lower_bound_: float = outcome.lower
+        self.converged_: bool = outcome.is_complete
+        names = self.cluster_names_.tolist()
+        self._leaf_rules = leaf_rules(
+            tree,
+            feature_names=self.tree_columns_,
+            labels=names,
+            purity=purity,
+            formats=self.formats_,
+        )
+        self.rules_: RuleList[ClusterRule] = cluster_rules(self._leaf_rules, names)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Index of the leaf that each row reaches, from its explanation features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers of nodes of `tree_`.
+        """
+        encoded = self._tree_input(X)
+        return self.tree_.apply(encoded)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the cluster of each row by the tree, from the explanation features alone.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Same columns as X in `fit`, or as `explanation` if that was given. A data frame needs
+            the explanation features only. An unknown category differs from all known ones.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Clusters.
+        """
+        encoded = self._tree_input(X)  # raises NotFittedError before `tree_` is missing
+        return self.tree_.predict(encoded)
+
+    def assign(self, X: Any) -> np.ndarray:
+        """Cluster of the nearest medoid of each row, from the accuracy features alone.
+
+        Parameters
+        ----------
+        X : data frame, array-like of shape (n_samples, n_features) or list of 1-D arrays
+            As X in `fit`; a data frame needs the accuracy features only. With
+            ``accuracy_distance="precomputed"``, the distances of new rows to the rows of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Clusters.
+        """
+        check_is_fitted(self)
+        metric = self.accuracy_distance
+        if metric == "precomputed":
+            distances = between(X, self.labels_, metric)[:, self.medoid_indices_]
+            return distances.argmin(axis=1)
+        rows = accuracy_data(self._reader.accuracy(self, X), metric)
+        medoids = accuracy_data(self._medoids, metric)
+        window = self.window if metric == "dtw" else None
+        options: dict[str, Any] = {"window": window, "n_jobs": self.n_jobs}
+        return between(rows, medoids, metric, ranges=self._ranges, **options).argmin(axis=1)
+
+    @overload
+    def explain(self, X: None = None) -> RuleList[ClusterRule]: ...
+    @overload
+    def explain(self, X: Any) -> RuleList[RowExplanation]: ...
+    def explain(self, X: Any = None) -> RuleList[Any]:
+        """Rules of all clusters, or the path of each row of `X` through the tree.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features), optional
+            As for `predict`.
+
+        Returns
+        -------
+        RuleList
+            Without `X`: one :class:`~pellucid.explanation.rules.ClusterRule` per cluster. With
+            `X`: one :class:`~pellucid.explanation.rules.RowExplanation` per row. Prints as text.
+        """
+        check_is_fitted(self)
+        if X is None:
+            return self.rules_
+        columns = self._columns(X)
+        encoded = self.encoding_.transform(columns)
+        leaf = self.tree_.apply(encoded)
+        explanation = Explanation.of(self)
+        names = explanation.input_columns.encoding.input_names
+        used = columns.take(map(self.encoding_.input_names.index, names))
+        return explain_rows(
+            self.tree_,
+            self._leaf_rules,
+            leaf,
+            lambda feature, rows: encoded[rows, feature],
+            self.tree_columns_,
+            self.formats_,
+            explanation.special_rules(leaf, leaf, used),
+        )
+
+    def _tree_input(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self.encoding_.transform(self._columns(X))
+
+    def _columns(self, X: Any) -> Columns:
+        return dates_as_days(self._reader.explanation(self, X), self.formats_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.pairwise = self.accuracy_distance == "precomputed"
+        return tags
+
 
 def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None:
     metrics = (model.accuracy_distance, model.explanation_distance)
@@ -475,3 +644,15 @@ def _draw_seed(random_state: Any) -> int:
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _gini_importances(
+    tree: ThresholdTree, leaf: np.ndarray, labels: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Normalized decrease of the Gini impurity of the clusters by the splits of each column."""
+    counts = np.zeros((tree.node_count, labels.max() + 1))
+    np.add.at(counts, (leaf, labels), weight)
+    counts = counts[tree.leaves]
+    total = counts.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return feature_importances(tree, total, counts / total[:, None])

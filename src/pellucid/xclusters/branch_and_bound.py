@@ -77,9 +77,8 @@ class PairSearch:
     of a pair, such as for a tree that is not accurate enough. Blocks with a penalty at (k1, α2) are
     pruned if there is a pair without one; until then, those of the smallest penalty come first.
 
-    `stop` is called before each evaluation, and ends the search if it returns True. `report` is
-    called with the best objective and the lower bound after each step. `best` is the least
-    objective with its pair (k, α).
+    `stop` is called before each evaluation, `report` with the best objective and the lower bound
+    after each step. `best` is the least objective with its pair (k, α).
     """
 
     parts: Parts
@@ -108,7 +107,6 @@ class PairSearch:
         self._insertion_order = count()
 
     def run(self) -> PairSearch:
-        """Search, and return this object with its results."""
         try:
             # The first two pairs are always evaluated, so that there is a result.
             self._push(0, 0.0, len(self.ks) - 1, 1.0, may_stop=False)
@@ -122,15 +120,11 @@ class PairSearch:
     @property
     def lower(self) -> float:
         """Lower bound over all pairs; over all pairs without penalty, if there is one."""
-        lower = [
-            block.lower
-            for block in (*self._queue, *self._unsplit)
-            if not (block.penalty and self._has_feasible)
-        ]
-        return min([self.best[0], *lower])
+        blocks = self._queue + self._unsplit
+        valid = [block for block in blocks if not (block.penalty and self._has_feasible)]
+        return min([self.best[0], *(block.lower for block in valid)])
 
     def _process(self, block: Block) -> None:
-        """Prune, reduce or split a block."""
         parts: list[Rectangle] = []
         if block.k1 == block.k2 and block.alpha2 - block.alpha1 <= self._alpha_tol:
             fate = "finished"
@@ -173,7 +167,7 @@ class PairSearch:
         lower = d + self.trade_off * n
         if not self._is_pruned(lower):
             return False
-        corners = [self._evaluated[pair] for pair in (low, high) if pair in self._evaluated]
+        corners = filter(None, map(self._evaluated.get, (low, high)))
         upper = min((d + self.trade_off * n for d, n, _ in corners), default=np.inf)
         self._close(block._replace(lower=lower, upper=upper, k1=k, k2=k), "pruned")
         return True

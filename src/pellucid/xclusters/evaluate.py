@@ -26,15 +26,12 @@ Clusterer = Callable[[int, float], np.ndarray]
 
 
 class Mixture:
-    """Mixes two distance matrices into one reused matrix: (1 − α)·a / max(a) + α·e / max(e).
-
-    a are the distances on the accuracy features, e those on the explanation features. A matrix of
-    zeros is not normalized.
-    """
+    """Mixes two distance matrices into one reused matrix: (1 − α)·a / max(a) + α·e / max(e)."""
 
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
         self.accuracy = accuracy
         self.explanation = explanation
+        # A matrix of zeros is not normalized.
         self._scales = [float(matrix.max()) or 1.0 for matrix in (accuracy, explanation)]
         self._mixed = np.empty(accuracy.shape)
         self._alpha = -1.0
@@ -76,8 +73,7 @@ class Evaluator:
 
     D is divided by D(k_min, α = 1), and N by N(k_max, α = 0). These are the largest values if D and
     N are monotone. The two pairs are evaluated first; `progress` is reported after each further
-    one. `cluster` computes k clusters from the distances mixed with α, and `trade_off` is the
-    weight λ of N.
+    one. `trade_off` is the weight λ of N.
     """
 
     mixture: Mixture
@@ -98,11 +94,13 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         k_min, k_max = self.k_range
-        largest = self.evaluate(k_min, 1.0).distortion, self.evaluate(k_max, 0.0).n_nodes
-        self.scale_d, self.scale_n = largest[0] or 1.0, float(largest[1])
+        distortion, n_nodes = (
+            self.evaluate(k_min, 1.0).distortion,
+            self.evaluate(k_max, 0.0).n_nodes,
+        )
+        self.scale_d, self.scale_n = distortion or 1.0, float(n_nodes)
 
     def evaluate(self, k: int, alpha: float) -> Evaluation:
-        """Evaluate a pair, or return its cached evaluation."""
         pair = int(k), float(alpha)
         if pair not in self.evaluations:
             _, labels = np.unique(self.cluster(*pair), return_inverse=True)
@@ -115,7 +113,6 @@ class Evaluator:
         return self.evaluations[pair]
 
     def normalized_parts(self, k: int, alpha: float) -> tuple[float, float]:
-        """Normalized (D, N) of a pair."""
         evaluation = self.evaluate(k, alpha)
         return evaluation.distortion / self.scale_d, evaluation.n_nodes / self.scale_n
 
@@ -127,19 +124,17 @@ class Evaluator:
     def penalty(self, k: int, alpha: float) -> float:
         """0 if the tree of a pair reaches its required accuracy, else a large number.
 
-        A clustering is explained only if its tree is accurate. A pair with a less accurate tree
-        is therefore worse than all others, and the worse the less accurate its tree is. A
-        clustering with fewer clusters than the smallest k, which identical rows cause, is worst.
-        A clustering with a cluster of fewer rows than `min_size` is worse than others, too, but
-        better than one with a less accurate tree.
+        A clustering is explained only if its tree is accurate, so that a pair with a less accurate
+        tree is worse than all others. Fewer clusters than the smallest k, which identical rows
+        cause, are worst. A cluster of fewer rows than `min_size` is worse than none, but better
+        than a less accurate tree.
         """
         evaluation = self.evaluate(k, alpha)
         shortfall = self.grower.min_accuracy - evaluation.accuracy
         if len(evaluation.medoids) < self.k_range[0]:
             shortfall = 1.0
         unit = _PENALTY * (1 + self.trade_off)
-        is_small = np.bincount(evaluation.labels).min() < self.min_size
-        small = 0.5 * unit if is_small else 0.0
+        small = 0.5 * unit if np.bincount(evaluation.labels).min() < self.min_size else 0.0
         return small + (unit * (1 + shortfall) if shortfall > ROUNDING else 0.0)
 
     def score(self, k: int, alpha: float) -> float:
@@ -147,16 +142,12 @@ class Evaluator:
         return self.objective(k, alpha) + self.penalty(k, alpha)
 
     def best(self) -> Evaluation:
-        """The evaluation with the smallest score so far; ties go to the smaller k, then α."""
-        pair = min(self.evaluations, key=lambda pair: (self.score(*pair), pair))
-        return self.evaluations[pair]
+        return self.evaluations[min(self.evaluations, key=lambda pair: (self.score(*pair), pair))]
 
     def set_bound(self, best: float, lower: float) -> None:
-        """Store the lower bound of branch and bound."""
         self.lower = lower
 
     def _report(self) -> None:
-        """Report the number of evaluations and the best pair."""
         if not self.scale_n or not self.progress.is_reported:
             return
         best = self.best()

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.frames import Columns, as_table, is_numeric, with_names
-from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
+from pellucid.xclusters.distances.kinds import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 
 
 @dataclass(frozen=True)
@@ -34,30 +34,22 @@ class FeatureReader:
     """Whether a table of new rows must have exactly the columns of `fit`."""
 
     @classmethod
-    def fit(
-        cls,
-        estimator: Any,
-        X: Any,
-        explanation: Any,
-        accuracy_features: Any,
-        explanation_features: Any,
-    ) -> tuple[FeatureReader, Any, Columns]:
+    def fit(cls, estimator: Any, X: Any, explanation: Any) -> tuple[FeatureReader, Any, Columns]:
         """A reader, the accuracy features (columns, or X itself) and the explanation features.
 
         Number and names of the columns that `predict` expects are stored in the estimator.
         """
+        selections = estimator.accuracy_features, estimator.explanation_features
         table = read_table(estimator, X if explanation is None else explanation, reset=True)
         accuracy, accuracy_names, chosen, others = X, [], None, None
         if explanation is None:
-            chosen, others = choose_features(
-                table.names, table.are_numeric, accuracy_features, explanation_features
-            )
+            chosen, others = choose_features(table.names, table.are_numeric, *selections)
             accuracy = table
         else:
-            others = _find_columns(table.names, explanation_features, "explanation_features")
-            if accuracy_features is not None or _is_frame(X):
+            others = _find_columns(table.names, selections[1], "explanation_features")
+            if selections[0] is not None or _is_frame(X):
                 accuracy = Columns.of(X)
-                chosen = _find_columns(accuracy.names, accuracy_features, "accuracy_features")
+                chosen = _find_columns(accuracy.names, selections[0], "accuracy_features")
         if isinstance(accuracy, Columns):
             chosen = list(range(len(accuracy.names))) if chosen is None else chosen
             accuracy = accuracy.take(chosen)
@@ -76,26 +68,21 @@ class FeatureReader:
         indices = self.explanation_indices
         positions = []
         for column in [columns] if isinstance(columns, (str, Integral)) else columns:
-            by_index = isinstance(column, Integral) and column in indices
-            if column not in self.explanation_names and not by_index:
+            known: list[Any] = indices if isinstance(column, Integral) else self.explanation_names
+            if column not in known:
                 raise ValueError(
                     f"{parameter} contains {column!r}, which is not an explanation feature; these "
                     f"are {format_names(self.explanation_names)}"
                 )
-            if isinstance(column, str):
-                positions.append(self.explanation_names.index(column))
-            else:
-                positions.append(indices.index(int(column)))
+            positions.append(known.index(column))
         return positions
 
     def explanation(self, estimator: Any, X: Any) -> Columns:
-        """The explanation features of new rows."""
         if _is_frame(X) and not self.is_strict:
             return Columns.of(X).like(self.explanation_names)
         return read_table(estimator, X, reset=False).take(self.explanation_indices)
 
     def accuracy(self, estimator: Any, X: Any) -> Any:
-        """The accuracy features of new rows."""
         if not self.accuracy_names:
             return X
         if _is_frame(X):
@@ -139,16 +126,14 @@ def choose_features(
     all_columns = list(range(len(names)))
     accuracy = _find_columns(names, accuracy_features, "accuracy_features")
     explanation = _find_columns(names, explanation_features, "explanation_features")
-    if accuracy is not None:
-        if explanation is None:
-            explanation = [i for i in all_columns if i not in accuracy]
-    elif explanation is not None:
-        accuracy = [i for i in all_columns if i not in explanation]
-    else:
+    if accuracy is None and explanation is None:
         accuracy = [i for i in all_columns if numeric[i]]
-        explanation = [i for i in all_columns if not numeric[i]]
-        if not accuracy or not explanation:
+        if len(accuracy) in (0, len(names)):
             accuracy = explanation = all_columns
+    if explanation is None:
+        explanation = [i for i in all_columns if i not in (accuracy or ())]
+    if accuracy is None:
+        accuracy = [i for i in all_columns if i not in explanation]
     for chosen, kind, other in (
         (accuracy, "accuracy", "explanation"),
         (explanation, "explanation", "accuracy"),
@@ -166,10 +151,7 @@ def _find_columns(names: Sequence[str], selection: Any, parameter: str) -> list[
     if selection is None:
         return None
     selection = [selection] if isinstance(selection, (str, Integral)) else list(selection)
-    indices: set[int] = set()
-    for column in selection:
-        indices.update(_match_column(names, column, parameter))
-    return sorted(indices)
+    return sorted({i for column in selection for i in _match_column(names, column, parameter)})
 
 
 def _match_column(names: Sequence[str], column: Any, parameter: str) -> Iterable[int]:
@@ -191,7 +173,6 @@ def _match_column(names: Sequence[str], column: Any, parameter: str) -> Iterable
 
 
 def format_names(names: Sequence[str]) -> str:
-    """The first names of columns, for messages."""
     shown = ", ".join(map(repr, names[:_MAX_SHOWN]))
     n_more = len(names) - _MAX_SHOWN
     return f"{shown} and {n_more} more" if n_more > 0 else shown
@@ -253,12 +234,10 @@ def accuracy_numbers(columns: Columns) -> np.ndarray:
 
 
 def as_objects(columns: Columns) -> np.ndarray:
-    """Columns of any type as an object array."""
     return np.column_stack([column.astype(object) for column in columns.values])
 
 
 def take_rows(data: Any, rows: np.ndarray) -> Any:
-    """Select rows of a table, a list or a matrix."""
     if isinstance(data, Columns):
         return data.take_rows(rows)
     if isinstance(data, (list, tuple)):

@@ -3,11 +3,8 @@
 Implements Schubert and Rousseeuw, "Fast and eager k-medoids clustering: O(k) runtime improvement of
 the PAM, CLARA, and CLARANS algorithms", Information Systems 101 (2021), with two changes. Costs are
 integers, so that each swap strictly lowers the loss and results do not depend on threads. BUILD
-skips rows that cannot win: the savings of a row never grow when other medoids are added, so its
-earlier savings are an upper bound.
-
-The package kmedoids has the same algorithm. This one stays because it supports weights, its sums
-are exact, and ties do not depend on the order of the rows.
+skips rows that cannot win. The package kmedoids has no weights, no exact sums, and ties that depend
+on the order of the rows.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from sklearn.utils import check_random_state
 from pellucid._utils.arrays import draw_weighted
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.tables.validation import read_sample_weight
-from pellucid.xclusters.distances.matrix import check_matrix, row_major
+from pellucid.xclusters.distances.pairwise import check_matrix, row_major
 
 _BITS = 50
 """The total cost in units stays below 2**_BITS, so that sums are exact in float64."""
@@ -35,11 +32,8 @@ _MAX_EXPONENT = 1000
 _MAX_EXACT_WEIGHT = 2.0**20
 """Total integer weight up to which a weight w equals w copies of a row to the last bit."""
 
-_CHUNK = 2**20
-"""Distances per task."""
-
-_MAX_CHUNK = 2**27
-"""Distances read between two checks for Ctrl-C: some tenths of a second."""
+_CHUNK, _MAX_CHUNK = 2**20, 2**27
+"""Distances per task, and between two checks for Ctrl-C: some tenths of a second."""
 
 
 class Medoids(NamedTuple):
@@ -153,7 +147,6 @@ def k_medoids(
 
 
 def _read_rows(init: Any, weight: np.ndarray) -> np.ndarray:
-    """Validate the row indices to start from."""
     rows = np.asarray(init)
     if isinstance(init, str):
         raise ValueError(
@@ -203,7 +196,6 @@ class MedoidSearch:
         self._update_costs()
 
     def set_medoids(self, medoids: np.ndarray) -> None:
-        """Replace all medoids."""
         from pellucid.xclusters.kernels import nearest_two
 
         self.medoids = medoids
@@ -211,20 +203,16 @@ class MedoidSearch:
         self._update_costs()
 
     def build(self, n_clusters: int) -> None:
-        """Initialize by BUILD, and sort the swap candidates by their sum of distances.
-
-        The result then does not depend on the order of the rows, except for ties.
-        """
+        """Initialize by BUILD; order swap candidates by their sums of distances, not as given."""
         savings = self.add_medoids(n_clusters)[self._candidates]
         self._candidates = self._candidates[np.argsort(-savings, kind="stable")]
 
     def add_medoids(self, n_clusters: int) -> np.ndarray:
         """Add medoids greedily, each time the row with the largest savings (BUILD).
 
-        Ties go to the first row. The savings of a row never grow when other medoids are added, so
-        earlier savings are upper bounds. Candidates are evaluated in the order of their bounds
-        until no remaining bound reaches the best savings. Returns the savings of each row as the
-        first medoid to be added.
+        The savings of a row never grow when other medoids are added, so earlier savings are upper
+        bounds. Candidates are evaluated in the order of their bounds until no remaining bound
+        reaches the best savings. Returns the savings of each row as the first medoid to be added.
         """
         from pellucid.xclusters.kernels import savings
 
@@ -255,7 +243,6 @@ class MedoidSearch:
         return first_savings
 
     def remove_medoids(self, n_clusters: int) -> None:
-        """Remove medoids one by one, each time the one with the smallest removal cost."""
         while len(self.medoids) > n_clusters:
             self.set_medoids(np.delete(self.medoids, np.argmin(self._removal_cost)))
 

@@ -24,8 +24,6 @@ _BLOCK_VALUES = 2**20
 
 
 class Column(NamedTuple):
-    """Values of one column, and whether they are numeric."""
-
     name: str
     values: list[Any] | np.ndarray
     is_numeric: bool
@@ -44,14 +42,14 @@ def read_numbers(X: Any, name: str, metric: str) -> Any:
     if table is not None:
         plain = read_plain_table(X)
         matrix = table_to_array(table) if plain is None else plain.numbers
+    elif is_ragged(X):
+        other, length = _other_length(X)
+        raise ValueError(
+            f"series {other} of {name} has {length} steps, series 0 has {len(X[0])}: "
+            f"{metric!r} compares series step by step and needs equal lengths. Use the "
+            "distance 'dtw', or resample the series to one length"
+        )
     else:
-        if is_ragged(X):
-            other, length = _other_length(X)
-            raise ValueError(
-                f"series {other} of {name} has {length} steps, series 0 has {len(X[0])}: "
-                f"{metric!r} compares series step by step and needs equal lengths. Use the "
-                "distance 'dtw', or resample the series to one length"
-            )
         matrix = _as_floats(X, name)
     if matrix.ndim:
         _check_not_empty(matrix, name)
@@ -98,28 +96,22 @@ def read_series(X: Any, name: str) -> np.ndarray | list[np.ndarray]:
 def read_objects(X: Any, name: str) -> list[Any]:
     """Read the rows as arguments of a callable distance: arrays, or the items of a list."""
     if isinstance(X, (list, tuple)):
-        items = list(X)
-        are_lists = all(isinstance(item, (list, tuple)) for item in items)
-        return _check_not_empty([np.asarray(item) for item in items] if are_lists else items, name)
-    if sparse.issparse(X):
-        return _check_not_empty(list(X.toarray()), name)
-    table = as_table(X)
-    if table is not None:
-        columns = read_columns(X, name)
-        if all(column.is_numeric for column in columns):
-            return _check_not_empty(list(read_numbers(X, name, "the metric")), name)
-        rows = np.empty((len(table), len(columns)), dtype=object)
-        for position, column in enumerate(columns):
-            rows[:, position] = column.values
-        return _check_not_empty(list(rows), name)
-    return _check_not_empty(list(np.asarray(X)), name)
+        are_lists = all(isinstance(item, (list, tuple)) for item in X)
+        rows = [np.asarray(item) if are_lists else item for item in X]
+    elif sparse.issparse(X):
+        rows = list(X.toarray())
+    elif as_table(X) is None:
+        rows = list(np.asarray(X))
+    elif all(column.is_numeric for column in read_columns(X, name)):
+        rows = list(read_numbers(X, name, "the metric"))
+    else:
+        objects = [np.asarray(column.values, dtype=object) for column in read_columns(X, name)]
+        rows = list(np.column_stack(objects))
+    return _check_not_empty(rows, name)
 
 
 def read_columns(X: Any, name: str) -> list[Column]:
-    """Read columns of any type.
-
-    Whether a column is numeric follows from its type in a data frame, else from its values.
-    """
+    """Columns of any type; those of a data frame are numeric by type, others by their values."""
     if sparse.issparse(X):
         raise TypeError(f"{name} is sparse, but categories must be dense; use .toarray()")
     table = None if isinstance(X, (list, tuple)) else as_table(X)
@@ -129,17 +121,15 @@ def read_columns(X: Any, name: str) -> list[Column]:
             for column, dtype in table.schema.items()
         ]
         _check_not_empty(range(len(table)), name)
-    else:
-        if is_ragged(X):
-            other, length = _other_length(X)
-            raise ValueError(
-                f"row {other} of {name} has {length} values, row 0 has {len(X[0])}; each row needs "
-                "a value, or None, in each column"
-            )
-        array = _check_not_empty(
-            X if isinstance(X, np.ndarray) else np.array(X, dtype=object), name
+    elif is_ragged(X):
+        other, length = _other_length(X)
+        raise ValueError(
+            f"row {other} of {name} has {length} values, row 0 has {len(X[0])}; each row needs "
+            "a value, or None, in each column"
         )
-        if array.ndim != 2 or array.shape[1] == 0:
+    else:
+        array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+        if _check_not_empty(array, name).ndim != 2 or array.shape[1] == 0:
             raise ValueError(
                 f"{name} has shape {array.shape}; expected a table (n_rows, n_columns)"
             )
@@ -180,14 +170,14 @@ def _column(values: np.ndarray, name: str) -> Column:
         return Column(name, values, True)
     listed = values.tolist()
     known = [value for value in listed if not is_missing(value)]
-    is_numeric = bool(known) and all(
-        isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
-        for value in known
-    )
-    if is_numeric:
-        numbers = [np.nan if is_missing(value) else float(value) for value in listed]
-        return Column(name, np.array(numbers), True)
-    return Column(name, listed, False)
+    if not known or not all(map(_is_number, known)):
+        return Column(name, listed, False)
+    numbers = [np.nan if is_missing(value) else float(value) for value in listed]
+    return Column(name, np.array(numbers), True)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
 
 
 def _as_floats(X: Any, name: str) -> np.ndarray:
@@ -274,8 +264,8 @@ def _rank(keys: Sequence[tuple[Any, ...]]) -> np.ndarray:
 def order_by_values(rows: Any, weight: np.ndarray) -> np.ndarray:
     """Row numbers in an order that depends on the values of the rows and their weights only.
 
-    Rows are sorted by a hash of their values, so that no side is preferred. Identical rows are
-    neighbours. Storage and the type of numbers make no difference.
+    Rows are sorted by a hash of their values, so that no side is preferred. Storage and the type of
+    numbers make no difference.
     """
     keys = b"".join(blake2b(row, digest_size=8).digest() for row in _row_bytes(rows))
     return np.lexsort((weight, np.frombuffer(keys, dtype=np.uint64)))

@@ -32,20 +32,14 @@ _ALTERNATIVE = "branch-and-bound"
 
 _CLUSTERERS = "AgglomerativeClustering(metric='precomputed', linkage='average')"
 
-N_RANDOM = 10
-"""Random pairs at the start of Bayesian optimization."""
-
-N_GUIDED = 30
-"""Default number of pairs that Bayesian optimization selects after the random pairs."""
+N_RANDOM, N_GUIDED = 10, 30
+"""Random pairs at the start of Bayesian optimization, and pairs that it then selects."""
 
 NEAR_BEST = 0.03
 """Pairs with an objective up to this fraction above the best are refined."""
 
-MAX_REFINED = 0.1
-"""Maximum number of pairs that the refinement evaluates, as a fraction of the grid."""
-
-MAX_EVALUATED = 1 / 3
-"""Number of evaluated pairs, as a fraction of the grid, at which the refinement ends."""
+MAX_REFINED, MAX_EVALUATED = 0.1, 1 / 3
+"""Most pairs that the refinement evaluates, and that are evaluated before it ends, of the grid."""
 
 _STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), (1, -1), (1, 1)]
 """Offsets of the neighbors of a pair, in steps of k and α."""
@@ -61,7 +55,6 @@ _BOUND_FIELDS = list(zip(BlockRecord._fields, ("i8", "f8", "i8", "f8", "f8", "f8
 def grid_search(
     objective: Objective, ks: Sequence[int], alphas: Sequence[float], stop: Stop
 ) -> None:
-    """Evaluate every pair."""
     for k in ks:
         for alpha in alphas:
             if stop():
@@ -70,10 +63,7 @@ def grid_search(
 
 
 def two_step(distortion: Objective, ks: Sequence[int], stop: Stop) -> tuple[int, float]:
-    """Select α = 0 and the k at the elbow of the distortion: first cluster, then explain.
-
-    At least one k is evaluated.
-    """
+    """Select α = 0 and the k at the elbow of the distortion: first cluster, then explain."""
     distortions = []
     for k in ks:
         distortions.append(distortion(k, 0.0))
@@ -87,9 +77,8 @@ def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
     if len(ks) < 3 or max(distortions) == min(distortions):
         return ks[0]
     kneed = import_optional("kneed", option("search", "two-step"), _ALTERNATIVE)
-    curve = {"curve": "convex", "direction": "decreasing"}
-    knee = kneed.KneeLocator(list(ks), list(distortions), **curve).knee
-    return ks[0] if knee is None else int(knee)
+    found = kneed.KneeLocator(list(ks), list(distortions), curve="convex", direction="decreasing")
+    return ks[0] if found.knee is None else int(found.knee)
 
 
 def bayesian_search(
@@ -103,8 +92,7 @@ def bayesian_search(
 ) -> None:
     """Bayesian optimization: random pairs, then pairs suggested by a Gaussian process.
 
-    α may take every value between the first and the last of `alphas`. A repeated pair counts
-    toward `n_pairs`, although it is cached.
+    α is continuous. A repeated pair counts toward `n_pairs`, although it is cached.
     """
     from threadpoolctl import threadpool_limits
 
@@ -114,8 +102,7 @@ def bayesian_search(
         None, bounds, random_state=random_state, verbose=0, allow_duplicate_points=True
     )
     rng = np.random.default_rng(random_state)
-    n_pairs = N_RANDOM + N_GUIDED if n_pairs is None else n_pairs
-    for i in range(n_pairs):
+    for i in range(N_RANDOM + N_GUIDED if n_pairs is None else n_pairs):
         if stop():
             return
         if i < N_RANDOM:
@@ -133,7 +120,6 @@ def refine_locally(
     known: Collection[tuple[int, float]],
     ks: Sequence[int],
     stop: Stop,
-    *,
     alpha_step: float = 0.05,
     alpha_tol: float = 0.01,
 ) -> None:
@@ -193,8 +179,7 @@ def _neighbors_of_near_best(
 class SearchOutcome:
     """The selected pair, its normalized objective D + λ·N, and how it was found.
 
-    `evaluations`, `bounds` and `lower` are those of :class:`~pellucid.XClusters`. `is_complete`
-    says whether the search ended before a limit or an interrupt.
+    `is_complete` says whether the search ended before a limit or an interrupt.
     """
 
     chosen: Evaluation
@@ -241,8 +226,8 @@ def find_clusters(
         chosen,
         objective,
         evaluator.table(),
-        np.array([] if result is None else result.blocks, dtype=_BOUND_FIELDS),
-        np.nan if result is None else min(result.lower, objective),
+        np.array(result.blocks if result else [], dtype=_BOUND_FIELDS),
+        min(result.lower, objective) if result else np.nan,
         is_complete and (result is None or result.is_complete),
         interrupt.requested,
     )
@@ -278,27 +263,18 @@ def _run_search(
             report=evaluator.set_bound,
         ).run()
         if model.refine:
-            tolerances = {"alpha_step": model.alpha_step, "alpha_tol": model.alpha_tol}
-            refine_locally(score, known, ks, stop, **tolerances)
+            refine_locally(score, known, ks, stop, model.alpha_step, model.alpha_tol)
         return None, result
     return None, None
 
 
 def alpha_grid(step: float) -> list[float]:
-    """Multiples of a step from 0 to 1; the last step may be shorter.
-
-    Examples
-    --------
-    >>> from pellucid.xclusters.search import alpha_grid
-    >>> alpha_grid(0.3)
-    [0.0, 0.3, 0.6, 0.9, 1.0]
-    """
+    """Multiples of a step from 0 to 1; the last step may be shorter, as in 0, 0.3, 0.6, 0.9, 1."""
     n = int(np.ceil(1 / step - 1e-9))
     return [round(i * step, 12) for i in range(n)] + [1.0]
 
 
 def read_k_range(k_range: Any) -> tuple[int, int]:
-    """Validate the smallest and the largest k."""
     ks = list(k_range)
     if len(ks) != 2 or not all(isinstance(k, Integral) for k in ks) or not 1 <= ks[0] <= ks[1]:
         raise ValueError(
@@ -309,7 +285,6 @@ def read_k_range(k_range: Any) -> tuple[int, int]:
 
 
 def check_rows(n: int, k_range: tuple[int, int]) -> None:
-    """Raise an error if there are fewer rows than clusters."""
     if n == 1:
         raise ValueError("only 1 sample (one row of positive weight); clusters need at least 2")
     if k_range[1] > n:
@@ -337,8 +312,8 @@ def _exact_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
     """Warning for CART, which grows until only identical rows are in different clusters."""
     reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.measure_weight)
     which = "all" if (grower.X[0] == grower.X).all() else "some"
-    is_exact = grower.min_accuracy == 1
-    goal = "" if is_exact else f" with {option('tree_accuracy', grower.min_accuracy)}"
+    required = grower.min_accuracy
+    goal = "" if required == 1 else f" with {option('tree_accuracy', required)}"
     return (
         f"no tree can separate these {outcome.chosen.k} clusters{goal}: {which} members of "
         "different clusters have the same explanation features, and the best reachable accuracy "
@@ -384,8 +359,7 @@ def clusterer_input(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
             f"clusterer is a pipeline, but the search has distances, not features; use for example "
             f"{_CLUSTERERS}"
         )
-    has_params = hasattr(estimator, "get_params")
-    parameters = estimator.get_params() if has_params else vars(estimator)
+    parameters = getattr(estimator, "get_params", lambda: vars(estimator))()
     if "n_clusters" not in parameters:
         raise ValueError(
             f"clusterer={name} has no parameter n_clusters, which the search needs; use for "
@@ -401,7 +375,7 @@ def clusterer_input(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
         return np.copy
     kind, is_ward = parameters[option], parameters.get("linkage") == "ward"
     if kind not in ("precomputed", "precomputed_nearest_neighbors"):
-        linkage = " and linkage='average'" if is_ward else ""
+        linkage = " and linkage='average'" * is_ward
         raise ValueError(
             f"clusterer={name} would use the distances as features, because {option} is "
             f"{kind!r}; set {option}='precomputed'{linkage}"
@@ -425,22 +399,13 @@ def cluster_with(estimator: Any, matrix: np.ndarray, k: int, weight: np.ndarray)
         model.set_params(n_clusters=k)
     else:
         model.n_clusters = k
-    takes_weight = "sample_weight" in inspect.signature(model.fit).parameters
-    weights = {"sample_weight": weight} if takes_weight else {}
-    if hasattr(model, "fit_predict") and not weights:
+    if "sample_weight" in inspect.signature(model.fit).parameters:
+        return np.asarray(model.fit(matrix, sample_weight=weight).labels_)
+    if hasattr(model, "fit_predict"):
         return np.asarray(model.fit_predict(matrix))
-    return np.asarray(model.fit(matrix, **weights).labels_)
+    return np.asarray(model.fit(matrix).labels_)
 
 
 def as_affinities(distances: np.ndarray) -> np.ndarray:
-    """Affinities exp(-d / s), where s is the standard deviation of the distances d.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid.xclusters.search import as_affinities
-    >>> as_affinities(np.array([[0.0, 2.0], [2.0, 0.0]])).round(3)
-    array([[1.   , 0.135],
-           [0.135, 1.   ]])
-    """
+    """Affinities exp(-d / s), where s is the standard deviation of the distances d."""
     return np.exp(-distances / (distances.std() or 1.0))

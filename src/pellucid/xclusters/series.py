@@ -53,10 +53,7 @@ class SeriesTable:
 
 
 def read_fitted_series(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], Any]:
-    """The series that a model was fitted on as a list of arrays, and their times.
-
-    `times` takes precedence over the times of a :class:`SeriesTable`.
-    """
+    """The series that a model was fitted on as a list of arrays, and their times if any."""
     if hasattr(series, "entities"):
         times = series.times if times is None else times
         series = series.series
@@ -206,17 +203,15 @@ def series_from_wide(
     if missing := [name for name in described if name not in frame.columns]:
         raise ValueError(f"the table has no column {missing[0]!r}")
     grid = np.column_stack([_read_values(frame, name) for name in columns])
-    known = ~np.isnan(grid)
-    kept = known.any(axis=1)
-    if not kept.any():
+    is_kept = ~np.isnan(grid).all(axis=1)
+    if not is_kept.any():
         raise ValueError("the columns of the times have no value in any row")
-    if not kept.all():
-        frame, grid, known = frame.filter(kept.tolist()), grid[kept], known[kept]
-    row, column = np.nonzero(known)
+    entities, grid = frame.filter(is_kept.tolist()).select(described), grid[is_kept]
+    row, column = np.nonzero(~np.isnan(grid))
     times_of_cells = read_column_times(columns)[column]
-    cells = _Cells(frame.select(described), row, times_of_cells, grid[known], "times")
+    cells = _Cells(entities, row, times_of_cells, grid[row, column], "times")
     options = aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative
-    number = np.flatnonzero(kept)
+    number = np.flatnonzero(is_kept)
     return _make_series(cells, lambda row: f"row {number[row]}", *options)
 
 
@@ -256,8 +251,12 @@ def _make_series(
     relative: bool,
 ) -> SeriesTable:
     """Series of entities; see `series_from_long` for the options."""
-    _check_choice("aggregate", aggregate, AGGREGATES)
-    _check_choice("coverage", coverage, COVERAGES)
+    for name, value, choices in (
+        ("aggregate", aggregate, AGGREGATES),
+        ("coverage", coverage, COVERAGES),
+    ):
+        if value not in choices:
+            raise ValueError(f"{name}={value!r}; choose one of {', '.join(choices)}")
     if interpolate and fill_value is not None:
         raise ValueError(f"{flag('interpolate')} and {option('fill_value')} exclude each other")
     entities, entity, _, values, _ = cells
@@ -269,13 +268,18 @@ def _make_series(
     times, grid = _restrict_times(times, grid, coverage, label)
     _fill_gaps(times, grid, interpolate, label)
     all_times, all_series = [], []
-    for row, series in enumerate(grid):
-        known = ~np.isnan(series)
-        series_times, series = times[known], series[known]
+    for row, values_of_row in enumerate(grid):
+        known = ~np.isnan(values_of_row)
+        series_times, series = times[known], values_of_row[known]
         if moving_average is not None:
-            series_times, series = _smooth(series_times, series, moving_average, label, row)
+            series_times, series = _smooth(series_times, series, moving_average, label(row))
+        if relative and not (mean := series.mean()) > 0:
+            raise ValueError(
+                f"{flag('relative')} requires a positive mean, but the mean of {label(row)} is "
+                f"{mean:g}; drop such entities"
+            )
         all_times.append(series_times)
-        all_series.append(_divide_by_mean(series, label, row) if relative else series)
+        all_series.append(series / series.mean() if relative else series)
     total = _aggregate(entity, np.abs(values), "sum", len(entities))
     if coverage == "own":
         return SeriesTable(all_series, all_times, entities.to_native(), total)
@@ -283,10 +287,7 @@ def _make_series(
 
 
 def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: int) -> np.ndarray:
-    """Aggregate the values of each cell; NaN for empty cells.
-
-    Values are sorted first, so that the result does not depend on the order of the rows.
-    """
+    """Aggregate the values of each cell, whatever the order of the rows; NaN for empty cells."""
     order = np.lexsort((values, cell))
     cell, values = cell[order], values[order]
     start = np.flatnonzero(np.r_[True, np.diff(cell) > 0])
@@ -308,18 +309,18 @@ def _restrict_times(
     times: np.ndarray, grid: np.ndarray, coverage: str, label: _Label
 ) -> tuple[np.ndarray, np.ndarray]:
     """Apply `coverage` to entities that start late or end early."""
-    known = ~np.isnan(grid)
-    first, last = known.argmax(axis=1), known.shape[1] - 1 - known[:, ::-1].argmax(axis=1)
     if coverage == "own":
         return times, grid
+    known = ~np.isnan(grid)
+    first, last = known.argmax(axis=1), known.shape[1] - 1 - known[:, ::-1].argmax(axis=1)
     if coverage == "common":
         start, stop = int(first.max()), int(last.min()) + 1
         if start >= stop:
             late, early = int(first.argmax()), int(last.argmin())
             raise ValueError(
                 f"no time is common to all entities: {label(late)} starts at {times[start]}, "
-                f"{label(early)} ends at {times[stop - 1]}; use "
-                f"{option('coverage', 'own')}, or drop an entity"
+                f"{label(early)} ends at {times[stop - 1]}; use {option('coverage', 'own')}, or "
+                "drop an entity"
             )
         return times[start:stop], grid[:, start:stop]
     for row in np.flatnonzero((first > 0) | (last < len(times) - 1)).tolist():
@@ -352,33 +353,18 @@ def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, label: _L
 
 
 def _smooth(
-    times: np.ndarray, series: np.ndarray, width: int, label: _Label, row: int
+    times: np.ndarray, series: np.ndarray, width: int, name: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Trailing moving average over full windows of `width` values."""
     if width != int(width) or width < 1:
         raise ValueError(f"{option('moving_average', width)} must be an integer of at least 1")
     if width > len(series):
         raise ValueError(
-            f"{option('moving_average', width)}, but the series of {label(row)} has only "
+            f"{option('moving_average', width)}, but the series of {name} has only "
             f"{len(series)} times"
         )
     windows = np.lib.stride_tricks.sliding_window_view(series, int(width))
     return times[int(width) - 1 :], windows.mean(axis=1)
-
-
-def _divide_by_mean(series: np.ndarray, label: _Label, row: int) -> np.ndarray:
-    mean = series.mean()
-    if not mean > 0:
-        raise ValueError(
-            f"{flag('relative')} requires a positive mean, but the mean of {label(row)} is "
-            f"{mean:g}; drop such entities"
-        )
-    return series / mean
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}={value!r}; choose one of {', '.join(choices)}")
 
 
 def _as_frame(table: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
+from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.from_sklearn import (
     ColumnValues,
     SklearnSplit,
@@ -21,7 +21,6 @@ from pellucid.tree.from_sklearn import (
 
 ROUNDING = 1e-12
 """Tolerance for the rounding errors of a measure that is updated split by split."""
-
 
 _TREES = (
     "an estimator of this package, such as pellucid.ExKMC(), or a "
@@ -35,24 +34,18 @@ _MAX_COPIES = 10_000_000
 
 
 class ClusterTree(NamedTuple):
-    """A tree and its accuracy as a predictor of the clusters."""
+    """A tree and its accuracy as a predictor of the clusters, in the chosen measure."""
 
     tree: ThresholdTree
     accuracy: float
-    """Value of the chosen measure."""
 
 
 @dataclass(eq=False)
 class TreeGrower:
-    """Grows trees for different clusterings of the same rows.
+    """Grows trees for different clusterings of the same rows, with the options of XClusters.
 
-    `X` are the explanation features as numbers. `tree` is an estimator of this package, which is
-    fitted with the clusters as labels, a decision tree of scikit-learn, or any other with `fit`,
-    `predict` and a node count. Without one, CART (Gini impurity, best-first) grows until its leaves
-    are pure or `min_accuracy` is reached. Below that accuracy a tree does not explain the clusters;
-    `tree` has its own stopping rules. `measure` is the weighted mean of the F1 of the clusters, or
-    weighted accuracy; its row weights are `weight` by default. `random_state` breaks ties between
-    splits.
+    Without `tree`, CART (Gini impurity, best-first) grows until its leaves are pure or
+    `min_accuracy` is reached. The row weights of `measure` are `weight` by default.
     """
 
     X: np.ndarray
@@ -72,10 +65,7 @@ class TreeGrower:
 
     @cached_property
     def _ranks(self) -> np.ndarray:
-        """Dense ranks of the values of each column.
-
-        scikit-learn converts to float32, in which close values may coincide; ranks do not.
-        """
+        """Ranks of the values of each column: in scikit-learn's float32, close values coincide."""
         ranks = [np.unique(column, return_inverse=True)[1] for column in self.X.T]
         return np.column_stack(ranks).astype(np.float32)
 
@@ -89,7 +79,15 @@ class TreeGrower:
         if isinstance(growth, _OpaqueTree):
             # CART without errors on the predictions has the same predictions.
             growth = TreeGrower(self.X, self.weight)._grow_cart(growth.predicted)
-        return ClusterTree(self._build(growth), self._measure(labels, growth.predicted))
+        builder, _ = build_from_splits(
+            growth.useful_splits(),
+            n_features=self.X.shape[1],
+            rows=np.arange(len(self.X)),
+            cluster=growth.cluster,
+            values=_values_of(self.X),
+            total_weight=lambda rows: float(self.weight[rows].sum()),
+        )
+        return ClusterTree(builder.build(), self._measure(labels, growth.predicted))
 
     def size(self, labels: np.ndarray) -> tuple[int, float]:
         """Number of nodes and accuracy of the tree, without building it."""
@@ -112,15 +110,13 @@ class TreeGrower:
         """
         from sklearn.tree import DecisionTreeClassifier
 
-        classifier = DecisionTreeClassifier(
-            max_leaf_nodes=max(len(labels), 2), random_state=self.random_state
-        )
+        n_leaves = max(len(labels), 2)
+        classifier = DecisionTreeClassifier(max_leaf_nodes=n_leaves, random_state=self.random_state)
         classifier.fit(self._ranks, labels, sample_weight=self.weight)
         growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
-        measure = MEASURES[self.measure]
         for split in _splits(classifier, self._ranks):
             # An exact tree is grown completely, because tiny weights may round to no error.
-            is_accurate = measure(growth.confusion) >= self.min_accuracy - ROUNDING
+            is_accurate = MEASURES[self.measure](growth.confusion) >= self.min_accuracy - ROUNDING
             if self.min_accuracy < 1 and is_accurate and growth.has_all_clusters():
                 break
             growth.add(split)
@@ -130,23 +126,13 @@ class TreeGrower:
         if self.tree is None:
             return self._grow_cart(labels)
         classifier = fit_tree(self.tree, self.X, labels, self.weight)
-        if not has_splits(classifier):
-            return _OpaqueTree.of(classifier, self.X, labels)
+        tree = getattr(classifier, "tree_", None)
+        if not all(hasattr(tree, part) for part in _PARTS):
+            return _read_opaque(classifier, self.X, labels)
         growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
         for split in _splits(classifier, self.X):
             growth.add(split)
         return growth
-
-    def _build(self, growth: _ClassifierGrowth) -> ThresholdTree:
-        builder, _ = build_from_splits(
-            growth.useful_splits(),
-            n_features=self.X.shape[1],
-            rows=np.arange(len(self.X)),
-            cluster=growth.cluster,
-            values=_values_of(self.X),
-            total_weight=lambda rows: float(self.weight[rows].sum()),
-        )
-        return builder.build()
 
 
 def relabel_clusters(
@@ -157,14 +143,13 @@ def relabel_clusters(
     n_rows[i] is the number of rows of leaf i, which the tree of distinct rows does not know.
     """
     builder = TreeBuilder.from_tree(tree)
-    n_rows = n_rows.copy()
-    for node in reversed(range(tree.node_count)):
-        children = tree.children_left[node], tree.children_right[node]
-        if tree.children_left[node] != LEAF:  # children have larger numbers than their parent
-            n_rows[node] = n_rows[list(children)].sum()
-        builder.set_counts(node, n_rows[node], tree.weighted_n_node_samples[node])
-        if tree.children_left[node] == LEAF:
+    n_rows, is_leaf = n_rows.copy(), tree.is_leaf
+    for node in reversed(range(tree.node_count)):  # children have larger numbers than their parent
+        if is_leaf[node]:
             builder.set_cluster(node, new_label[tree.cluster[node]])
+        else:
+            n_rows[node] = n_rows[tree.children_left[node]] + n_rows[tree.children_right[node]]
+        builder.set_counts(node, n_rows[node], tree.weighted_n_node_samples[node])
     return builder.build()
 
 
@@ -174,17 +159,16 @@ class _OpaqueTree(NamedTuple):
     predicted: np.ndarray
     n_nodes: int
 
-    @classmethod
-    def of(cls, model: Any, X: np.ndarray, labels: np.ndarray) -> _OpaqueTree:
-        """Predictions and size of a fitted tree."""
-        n_nodes = node_count(model)
-        predicted = np.asarray(model.predict(X)).ravel()
-        if len(predicted) != len(X) or not np.isin(predicted, labels).all():
-            raise ValueError(
-                f"tree={type(model).__name__}(): predict must return one of the labels of fit per "
-                "row; use a classifier"
-            )
-        return cls(predicted.astype(labels.dtype), n_nodes)
+
+def _read_opaque(model: Any, X: np.ndarray, labels: np.ndarray) -> _OpaqueTree:
+    n_nodes = node_count(model)
+    predicted = np.asarray(model.predict(X)).ravel()
+    if len(predicted) != len(X) or not np.isin(predicted, labels).all():
+        raise ValueError(
+            f"tree={type(model).__name__}(): predict must return one of the labels of fit per row; "
+            "use a classifier"
+        )
+    return _OpaqueTree(predicted.astype(labels.dtype), n_nodes)
 
 
 class _ClassifierGrowth:
@@ -205,7 +189,6 @@ class _ClassifierGrowth:
         self.confusion[:, self.cluster[0]] = self._totals(rows, measure_weight)
 
     def add(self, split: SklearnSplit) -> None:
-        """Apply a split."""
         self.splits.append(split)
         for child, rows in zip(split.children, split.rows):
             self.cluster[child] = int(self._totals(rows, self.weight).argmax())
@@ -215,7 +198,6 @@ class _ClassifierGrowth:
             self.confusion[:, self.cluster[child]] += totals
 
     def has_all_clusters(self) -> bool:
-        """Whether each cluster is predicted for some row."""
         return bool(np.bincount(self.predicted, minlength=self.n_clusters).all())
 
     def useful_splits(self) -> list[SklearnSplit]:
@@ -224,8 +206,7 @@ class _ClassifierGrowth:
         useful = []
         for split in reversed(self.splits):
             left, right = split.children
-            is_same = self.cluster[left] == self.cluster[right]
-            if is_same and is_uniform[left] and is_uniform[right]:
+            if self.cluster[left] == self.cluster[right] and is_uniform[left] and is_uniform[right]:
                 self.cluster[split.node] = self.cluster[left]
             else:
                 is_uniform[split.node] = False
@@ -238,7 +219,6 @@ class _ClassifierGrowth:
         return 2 * len(self.useful_splits()) + 1
 
     def _totals(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Total weight of each cluster among the given rows."""
         return np.bincount(self.labels[rows], weights=weight[rows], minlength=self.n_clusters)
 
 
@@ -286,14 +266,13 @@ def reachable_accuracy(X: np.ndarray, labels: np.ndarray, weight: np.ndarray) ->
     Identical rows reach the same leaf, so at best each group of identical rows is assigned to
     its heaviest cluster.
     """
-    _, group = np.unique(X, axis=0, return_inverse=True)
-    group, n = group.ravel(), int(labels.max()) + 1
+    group = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    n = int(labels.max()) + 1
     totals = np.bincount(group * n + labels, weights=weight, minlength=n * (int(group.max()) + 1))
     return float(totals.reshape(-1, n).max(axis=1).sum() / weight.sum())
 
 
 def check_tree(tree: Any) -> None:
-    """Raise an error if `tree` is a class, a pipeline, or not an estimator."""
     check_instance(tree, "tree")
     if hasattr(tree, "steps"):
         last = type(tree.steps[-1][1]).__name__
@@ -320,12 +299,6 @@ def fit_tree(tree: Any, X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -
         )
     copies = np.repeat(np.arange(len(X)), weight.astype(np.int64))
     return model.fit(X[copies], labels[copies])
-
-
-def has_splits(model: Any) -> bool:
-    """Whether the splits of a fitted tree can be read, as those of scikit-learn."""
-    found = getattr(model, "tree_", None)
-    return all(hasattr(found, part) for part in _PARTS)
 
 
 def node_count(model: Any) -> int:

@@ -1,41 +1,42 @@
-"""Distance matrices of all rows, and distances of new rows to given rows."""
+"""Distance matrices: computation, validation, memory check and files."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from pellucid._utils.files import replacing
+from pellucid._utils.memory import available_memory
 from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool, count_threads
-from pellucid.xclusters.distances.categorical import Gower, Jaccard
-from pellucid.xclusters.distances.matrix import (
-    check_matrix,
-    load_matrix,
-    require_memory,
-    save_matrix,
-)
-from pellucid.xclusters.distances.numeric import (
+from pellucid.xclusters.distances.kinds import (
     DTW,
     SCIPY_BOOLEAN_METRICS,
     SCIPY_METRICS,
     CallableDistance,
     Cosine,
     Distance,
+    Gower,
+    Jaccard,
     NumericDistance,
     ScipyDistance,
 )
 from pellucid.xclusters.rows import count_rows
-
-__all__ = ["METRICS", "between", "check_matrix", "load_matrix", "pairwise", "save_matrix"]
 
 METRICS = ("cosine", "dtw", "euclidean", "gower", "jaccard", "manhattan", "precomputed")
 """Names of the distances."""
 
 _STEPS = 20
 """Number of progress lines per matrix."""
+
+_BLOCK = 256
+"""Rows that are checked at a time."""
 
 
 def pairwise(
@@ -100,27 +101,8 @@ def pairwise(
         return check_matrix(X, n_jobs=n_jobs)
     distance = find_distance(metric, window)
     rows = distance.read(X, "X")
-    n = count_rows(rows)
-    require_memory(n, n)
-    distances = np.zeros((n, n))
     progress = Progress(f"distances ({distance.name})", _STEPS, verbose)
-    with ThreadPool(count_threads(n_jobs)) as pool:
-
-        def work(tile: tuple[int, int, int, int]) -> None:
-            top, bottom, left, right = tile
-            part = distance.tile(rows, rows, tile, same=True)
-            if top == left:
-                # Rounding may differ between the triangles; the upper one is used for both.
-                part = np.triu(part, 1)
-                distances[top:bottom, top:bottom] = part[:, : bottom - top].T
-                distances[top:bottom, left:right] += part
-                distances[bottom:right, top:bottom] = part[:, bottom - top :].T
-            else:
-                distances[top:bottom, left:right] = part
-                distances[left:right, top:bottom] = part.T
-
-        _compute_tiles(distance, rows, rows, True, pool, work, progress)
-    return distances
+    return _compute_tiles(distance, rows, rows, n_jobs, progress, same=True)
 
 
 def between(
@@ -153,17 +135,7 @@ def between(
         return _check_rectangle(X, Y)
     distance = find_distance(metric, window, ranges)
     rows, others = distance.read(X, "X"), distance.read(Y, "Y")
-    shape = count_rows(rows), count_rows(others)
-    require_memory(*shape)
-    distances = np.empty(shape)
-    with ThreadPool(count_threads(n_jobs)) as pool:
-
-        def work(tile: tuple[int, int, int, int]) -> None:
-            top, bottom, left, right = tile
-            distances[top:bottom, left:right] = distance.tile(rows, others, tile, same=False)
-
-        _compute_tiles(distance, rows, others, False, pool, work, Progress("", _STEPS, 0))
-    return distances
+    return _compute_tiles(distance, rows, others, n_jobs, Progress("", _STEPS, 0))
 
 
 def column_ranges(X: Any) -> np.ndarray:
@@ -174,7 +146,6 @@ def column_ranges(X: Any) -> np.ndarray:
 
 
 def find_distance(metric: Any, window: int | None = None, ranges: Any = None) -> Distance:
-    """Create the distance for a name or a function."""
     if window is not None and metric != "dtw":
         raise ValueError(
             f"window={window} is only used by metric='dtw'; set it to None with {metric!r}"
@@ -185,10 +156,10 @@ def find_distance(metric: Any, window: int | None = None, ranges: Any = None) ->
         return DTW(window)
     if metric == "gower":
         return Gower(ranges)
-    if metric in ("manhattan", "cityblock"):
-        return NumericDistance("manhattan", "cityblock")
     if metric in ("cosine", "jaccard"):
         return Cosine() if metric == "cosine" else Jaccard()
+    if metric in ("manhattan", "cityblock"):
+        return NumericDistance("manhattan", "cityblock")
     if metric == "euclidean":
         return NumericDistance(metric)
     if metric in (*SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS):
@@ -206,12 +177,10 @@ _REPLACEMENTS = {
 
 
 def _advice(metric: str) -> str:
-    """What to use instead of an unknown metric."""
     if metric in _REPLACEMENTS:
         return _REPLACEMENTS[metric]
     names = sorted({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS})
-    close = get_close_matches(metric.lower(), names, n=1)
-    if close:
+    if close := get_close_matches(metric.lower(), names, n=1):
         return f"did you mean {close[0]!r}?"
     return f"use {', '.join(map(repr, names))}, or a function of two rows"
 
@@ -220,32 +189,45 @@ def _compute_tiles(
     distance: Distance,
     rows: Any,
     others: Any,
-    same: bool,
-    pool: ThreadPool,
-    work: Callable[..., Any],
+    n_jobs: int | None,
     progress: Progress,
-) -> None:
-    """Compute the tiles in batches, with progress and Ctrl-C checks in between.
+    *,
+    same: bool = False,
+) -> np.ndarray:
+    """Compute the matrix by batches of tiles, with progress and Ctrl-C checks in between.
 
-    If both sides are the `same` rows, those of the upper triangle are enough.
+    If both sides are the `same` rows, the tiles of the upper triangle are enough.
     """
-    height, width = distance.tile_shape(rows, others, pool.n_threads)
     n_rows, n_columns = count_rows(rows), count_rows(others)
-    tiles = [
-        (top, min(top + height, n_rows), left, min(left + width, n_columns))
-        for top in range(0, n_rows, height)
-        for left in range(top if same else 0, n_columns, width)
-    ]
-    batch_size = 4 * pool.n_threads if distance.releases_gil else 1
-    for begin in range(0, len(tiles), batch_size):
-        batch = tiles[begin : begin + batch_size]
-        if distance.releases_gil:
-            pool.map(work, batch)
-        else:
-            work(batch[0])
-        done = begin + len(batch)
-        while progress.done < _STEPS * done // len(tiles):
-            progress.step()
+    require_memory(n_rows, n_columns)
+    distances = np.zeros((n_rows, n_columns))
+
+    def work(corner: tuple[int, int]) -> None:
+        vertical, horizontal = (slice(a, a + length) for a, length in zip(corner, shape))
+        part = distance.tile(rows[vertical], others[horizontal], *corner, same=same)
+        if same:
+            # Rounding may differ between the triangles; the upper one is used for both.
+            part = np.triu(part, 1) if corner[0] == corner[1] else part
+            distances[horizontal, vertical] = part.T
+        distances[vertical, horizontal] += part
+
+    with ThreadPool(count_threads(n_jobs)) as pool:
+        shape = height, width = distance.tile_shape(rows, others, pool.n_threads)
+        corners = [
+            (top, left)
+            for top in range(0, n_rows, height)
+            for left in range(top if same else 0, n_columns, width)
+        ]
+        batch_size = 4 * pool.n_threads if distance.releases_gil else 1
+        for begin in range(0, len(corners), batch_size):
+            batch = corners[begin : begin + batch_size]
+            if distance.releases_gil:
+                pool.map(work, batch)
+            else:
+                work(batch[0])
+            while progress.done < _STEPS * (begin + len(batch)) // len(corners):
+                progress.step()
+    return distances
 
 
 def _check_rectangle(X: Any, Y: Any) -> np.ndarray:
@@ -266,3 +248,184 @@ def _check_rectangle(X: Any, Y: Any) -> np.ndarray:
             f"X[{i}, {j}] is {distances[i, j]:.6g}; distances must be finite and nonnegative"
         )
     return distances
+
+
+def row_major(distances: np.ndarray) -> np.ndarray:
+    """A symmetric matrix in row-major (C) order, without a copy if possible.
+
+    A matrix in Fortran order is transposed. If its triangles differ by rounding, the result
+    therefore depends on the storage order.
+    """
+    if distances.flags.f_contiguous and not distances.flags.c_contiguous:
+        distances = distances.T
+    return np.ascontiguousarray(distances)
+
+
+def check_matrix(
+    distances: Any, n: int | None = None, name: str = "distances", *, n_jobs: int | None = None
+) -> np.ndarray:
+    """Validate a distance matrix.
+
+    Entries must be finite and nonnegative, the diagonal must be zero, and the matrix must be
+    symmetric. The tolerance is the square root of the machine precision times the largest entry.
+    Negative entries within the tolerance, such as -1e-16, become 0. Errors name the first invalid
+    entry.
+
+    Parameters
+    ----------
+    distances : array-like of shape (n, n)
+        The matrix. float32 and float64 matrices without negative entries are returned unchanged.
+    n : int, optional
+        Required number of rows.
+    name : str
+        Name of the matrix in error messages.
+    n_jobs : int, optional
+        Number of threads; None uses all processors.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The matrix.
+    """
+    matrix = _read(distances, n, name)
+    smallest, largest = float(matrix.min()), float(matrix.max())
+    tolerance = np.sqrt(np.finfo(matrix.dtype).eps) * max(largest, 0.0)
+    # Comparisons with NaN are False.
+    if not (smallest >= -tolerance and largest < np.inf):
+        _raise_invalid_entry(matrix, name, tolerance)
+    if (matrix.diagonal() > tolerance).any():
+        i = int(np.argmax(matrix.diagonal() > tolerance))
+        raise ValueError(
+            f"{name}[{i}, {i}] is {matrix[i, i]:.6g}: the distance of a row to itself must be 0. "
+            "If these are similarities, convert them to distances first, for example by "
+            f"{name}.max() - {name}; else use np.fill_diagonal({name}, 0)"
+        )
+    D = row_major(matrix)
+    with ThreadPool(count_threads(n_jobs)) as pool:
+        found = pool.map(lambda top: _first_asymmetric(D, top, tolerance), range(0, len(D), _BLOCK))
+    for i, j in filter(None, found):
+        raise ValueError(
+            f"{name} is not symmetric: [{i}, {j}] is {matrix[i, j]:.6g}, [{j}, {i}] is "
+            f"{matrix[j, i]:.6g}. To use the mean of both directions: ({name} + {name}.T) / 2"
+        )
+    return matrix if smallest >= 0 else np.maximum(matrix, 0)
+
+
+def save_matrix(path: str | os.PathLike[str], distances: np.ndarray) -> None:
+    """Save a matrix to a ``.npy`` file.
+
+    The file is written under a temporary name and then renamed, so that an interrupted run leaves
+    no partial file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    distances : ndarray of shape (n, n)
+        Distance matrix.
+    """
+    path = _npy(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"folder {path.parent} does not exist; cannot save the matrix")
+    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+        np.save(file, np.asarray(distances), allow_pickle=False)
+
+
+def load_matrix(path: str | os.PathLike[str], *, mmap: bool = False) -> np.ndarray:
+    """Load a matrix that was saved by `save_matrix`.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    mmap : bool, default=False
+        Whether to memory-map the file instead of reading it.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The matrix.
+    """
+    path = _npy(path)
+    if not path.exists():
+        raise FileNotFoundError(f"file {path} does not exist")
+    try:
+        matrix = np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path} is not a matrix that NumPy can read: {error}") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{path} contains an array of shape {matrix.shape}, not a square matrix")
+    return matrix
+
+
+def require_memory(n_rows: int, n_columns: int, n_matrices: int = 1) -> None:
+    """Raise a MemoryError if distance matrices of this size do not fit into memory."""
+    fitting = (available_memory() or np.inf) / (8 * n_matrices)
+    if n_rows * n_columns > fitting:
+        most = fitting**0.5 if n_rows == n_columns else fitting / n_columns
+        which = "distances" if n_matrices == 1 else f"distances in {n_matrices} matrices"
+        raise MemoryError(
+            f"{n_rows:,} × {n_columns:,} {which} need {_gb(n_rows * n_columns * n_matrices)}, but "
+            f"only {_gb(fitting * n_matrices)} of memory are free; about {int(most):,} rows would "
+            "fit: use a sample of the rows"
+        )
+
+
+def _gb(n_numbers: float) -> str:
+    return f"{8 * n_numbers / 1e9:,.1f} GB"
+
+
+def _npy(path: str | os.PathLike[str]) -> Path:
+    path = Path(path)
+    return path if path.suffix == ".npy" else path.with_name(path.name + ".npy")
+
+
+def _read(distances: Any, n: int | None, name: str) -> np.ndarray:
+    if sparse.issparse(distances):
+        raise TypeError(
+            f"{name} is a sparse matrix, whose implicit entries would be distances of 0; use a "
+            "dense matrix, for example by .toarray()"
+        )
+    matrix = np.asarray(distances)
+    if matrix.dtype not in (np.float32, np.float64):
+        try:
+            matrix = matrix.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} contains non-numeric values: {error}") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} has shape {matrix.shape}; expected a square matrix with one row and one "
+            "column per row of the data"
+        )
+    if n is not None and len(matrix) != n:
+        raise ValueError(f"{name} is {len(matrix)} × {len(matrix)}, but the data have {n} rows")
+    if len(matrix) == 0:
+        raise ValueError(f"{name} is empty; at least one row is needed")
+    return matrix
+
+
+def _raise_invalid_entry(matrix: np.ndarray, name: str, tolerance: float) -> None:
+    """Raise an error that names the first negative, NaN or infinite entry."""
+    tolerance = tolerance if np.isfinite(tolerance) else 0.0
+    for top in range(0, len(matrix), _BLOCK):
+        rows = matrix[top : top + _BLOCK]
+        wrong = np.argwhere(~(np.isfinite(rows) & (rows >= -tolerance)))
+        if len(wrong):
+            i, j = wrong[0]
+            value = rows[i, j]
+            reason = (
+                "Negative values in data are not distances; convert similarities to distances first"
+                if value < 0
+                else "Distances must be finite"
+            )
+            raise ValueError(f"{name}[{top + i}, {j}] is {value:.6g}. {reason}")
+
+
+def _first_asymmetric(D: np.ndarray, top: int, tolerance: float) -> tuple[int, int] | None:
+    """The first entry of a block of rows that differs from the entry across the diagonal."""
+    rows, columns = D[top : top + _BLOCK, top:], D[top:, top : top + _BLOCK].T
+    blocks = (slice(left, left + _BLOCK) for left in range(0, rows.shape[1], _BLOCK))
+    if max(np.abs(rows[:, block] - columns[:, block]).max() for block in blocks) <= tolerance:
+        return None
+    i, j = np.argwhere(np.abs(rows - columns) > tolerance)[0] + top
+    return int(i), int(j)

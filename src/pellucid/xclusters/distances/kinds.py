@@ -1,20 +1,28 @@
-"""Interface of the distances; distances of numbers and of series, and callable distances."""
+"""The distances of numbers, series, categories and mixed rows, and callable distances."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
+from pellucid._utils.numeric_domain import MAX_VALUE, too_large
 from pellucid._utils.texts import count
-from pellucid.xclusters.rows import count_rows, read_numbers, read_objects, read_series
-
-Tile = tuple[int, int, int, int]
-"""Row range and column range of a tile: (top, bottom, left, right), ends excluded."""
+from pellucid.xclusters.rows import (
+    Column,
+    count_rows,
+    is_missing,
+    read_columns,
+    read_numbers,
+    read_objects,
+    read_series,
+)
 
 _ENTRIES = 2**20
 """Distances per tile."""
@@ -23,21 +31,18 @@ _CELLS = 2**24
 """Cells of the alignment tables per tile: some tenths of a second until Ctrl-C acts."""
 
 _HEIGHT = 8
-"""Rows of a tile."""
+"""Rows of a tile of series."""
 
 
 class Distance(ABC):
-    """A distance that reads user input and computes tiles of the distance matrix.
-
-    `releases_gil` says whether tiles can be computed in parallel threads.
-    """
+    """A distance that reads user input and computes tiles of the distance matrix."""
 
     name: str
     releases_gil = True
+    """Whether tiles can be computed in parallel threads."""
     _width: int | None = None
 
     def _check_width(self, width: int, name: str) -> None:
-        """Raise an error if rows have more or fewer columns than those that were read first."""
         if self._width not in (None, width):
             raise ValueError(
                 f"{name} has {count(width, 'column')}, but the other rows have {self._width}"
@@ -46,17 +51,16 @@ class Distance(ABC):
 
     @abstractmethod
     def read(self, X: Any, name: str) -> Any:
-        """Validate the rows and convert them to an object with a length."""
+        """Validate the rows and convert them to an object that can be sliced."""
 
     @abstractmethod
-    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
-        """Distances of a range of rows to a range of other rows.
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
+        """Distances of some rows, the first of which is number `top`, to some others, from `left`.
 
         If both are the `same` rows, only entries above the diagonal are needed.
         """
 
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
-        """Number of rows and columns of a tile."""
         n_rows, n_columns = count_rows(rows), max(1, count_rows(others))
         return max(1, min(_ENTRIES // n_columns, -(-n_rows // (4 * n_threads)))), n_columns
 
@@ -77,14 +81,10 @@ class NumericDistance(Distance):
         self._check_width(matrix.shape[1], name)
         return matrix
 
-    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
-        top, bottom, left, right = tile
-        a, b = rows[top:bottom], others[left:right]
-        if sparse.issparse(a) or sparse.issparse(b):
-            return self._sparse_tile(sparse.csr_array(a), sparse.csr_array(b))
-        from scipy.spatial.distance import cdist
-
-        return cdist(a, b, self.scipy_name)
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
+        if sparse.issparse(rows) or sparse.issparse(others):
+            return self._sparse_tile(sparse.csr_array(rows), sparse.csr_array(others))
+        return cdist(rows, others, self.scipy_name)
 
     def _sparse_tile(self, a: sparse.csr_array, b: sparse.csr_array) -> np.ndarray:
         from pellucid.xclusters.kernels import sparse_distances
@@ -114,11 +114,9 @@ class Cosine(NumericDistance):
             matrix = _divide_rows(matrix, size(matrix))
         return matrix
 
-    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
-        distances = super().tile(rows, others, tile, same=same)
-        top, bottom, left, right = tile
-        is_zero = _largest_entries(rows[top:bottom]) == 0
-        others_zero = _largest_entries(others[left:right]) == 0
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
+        distances = super().tile(rows, others, top, left, same=same)
+        is_zero, others_zero = (_largest_entries(matrix) == 0 for matrix in (rows, others))
         distances *= 0.5
         distances[is_zero] = 1.0
         distances[:, others_zero] = 1.0
@@ -153,16 +151,15 @@ class ScipyDistance(NumericDistance):
             )
         return matrix
 
-    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
-            distances = super().tile(rows, others, tile, same=same)
+            distances = super().tile(rows, others, top, left, same=same)
         for i, j in np.argwhere(np.isnan(distances)):
-            row, other = tile[0] + i, tile[2] + j
             # Identical rows have distance 0; an undefined distance of other rows is an error.
-            if not np.array_equal(rows[row], others[other]):
+            if not np.array_equal(rows[i], others[j]):
                 raise ValueError(
-                    f"the distance {self.name!r} of rows {row} and {other} is not defined, such as "
-                    "the correlation of a constant row; use another distance"
+                    f"the distance {self.name!r} of rows {top + i} and {left + j} is not defined, "
+                    "such as the correlation of a constant row; use another distance"
                 )
             distances[i, j] = 0.0
         # Rounding may give -1e-16.
@@ -170,8 +167,6 @@ class ScipyDistance(NumericDistance):
 
 
 class CallableDistance(Distance):
-    """A distance given by a function of two rows."""
-
     releases_gil = False
 
     def __init__(self, function: Callable[[Any, Any], float]) -> None:
@@ -184,12 +179,11 @@ class CallableDistance(Distance):
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
         return 1, max(1, len(others))
 
-    def tile(self, rows: list[Any], others: list[Any], tile: Tile, *, same: bool) -> np.ndarray:
-        top, bottom, left, right = tile
-        distances = np.zeros((bottom - top, right - left))
-        for i in range(top, bottom):
-            for j in range(max(left, i + 1) if same else left, right):
-                distances[i - top, j - left] = self._call(rows[i], others[j], i, j)
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
+        distances = np.zeros((len(rows), len(others)))
+        for i, row in enumerate(rows):
+            for j in range(max(0, top + i + 1 - left) if same else 0, len(others)):
+                distances[i, j] = self._call(row, others[j], top + i, left + j)
         return distances
 
     def _call(self, row: Any, other: Any, i: int, j: int) -> float:
@@ -217,7 +211,6 @@ def _largest_entries(matrix: Any) -> np.ndarray:
 
 
 def _norms(matrix: Any) -> np.ndarray:
-    """Euclidean norm of each row."""
     squares = matrix.multiply(matrix) if sparse.issparse(matrix) else matrix**2
     return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
 
@@ -258,13 +251,12 @@ class DTW(Distance):
         # Tiles on the diagonal must contain the diagonal of all their rows.
         return height, max(height, min(width, len(others)))
 
-    def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
         from pellucid.xclusters.kernels import dtw_squares
 
-        top, bottom, left, right = tile
-        a, a_starts = _concatenate(rows[top:bottom])
-        b, b_starts = _concatenate(others[left:right])
-        squares = np.zeros((bottom - top, right - left))
+        a, a_starts = _concatenate(rows)
+        b, b_starts = _concatenate(others)
+        squares = np.zeros((len(rows), len(others)))
         longest = int(np.diff(b_starts).max(initial=0))
         window = max(len(a), len(b)) if self._window is None else int(self._window)
         # Column of the first distance of the first row; one more in each further row.
@@ -277,3 +269,126 @@ def _concatenate(series: Any) -> tuple[np.ndarray, np.ndarray]:
     """The values of all series, and where each series begins, with the end of the last one."""
     starts = np.cumsum([0, *map(len, series)])
     return np.concatenate(list(series)) if len(series) else np.empty(0), starts
+
+
+class Jaccard(Distance):
+    """1 - |A ∩ B| / |A ∪ B| of the sets of (column, value) pairs; 0 if both are empty.
+
+    Numbers are treated as categories. The categories of each column are encoded by consecutive
+    integers, the same for all rows that are read; missing values are NaN, which equals nothing.
+    """
+
+    name = "jaccard"
+
+    def __init__(self) -> None:
+        self._codes: dict[int, dict[Any, int]] = defaultdict(dict)
+
+    def read(self, X: Any, name: str) -> np.ndarray:
+        columns = read_columns(X, name)
+        self._check_width(len(columns), name)
+        return np.column_stack([self._encode(*found, name) for found in enumerate(columns)])
+
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
+        intersection = rows.shape[1] - _count_different(rows, others)
+        present, others_present = ((~np.isnan(codes)).sum(axis=1) for codes in (rows, others))
+        union = present[:, None] + others_present - intersection
+        return np.where(union == 0, 0.0, 1 - intersection / np.maximum(union, 1))
+
+    def _encode(self, position: int, column: Column, name: str) -> np.ndarray:
+        values, codes = column.values, self._codes[position]
+        values = values.tolist() if isinstance(values, np.ndarray) else values
+        try:
+            found = [np.nan if is_missing(v) else codes.setdefault(v, len(codes)) for v in values]
+        except TypeError:
+            raise TypeError(
+                f"column {column.name} of {name} contains values that cannot be categories, "
+                "such as lists; convert them to strings"
+            ) from None
+        return np.array(found, dtype=np.float64)
+
+
+class Gower(Jaccard):
+    """Mean over the columns of |x - y| / range, or of [x ≠ y] for categories.
+
+    The ranges of the columns, NaN for categories, are computed from all rows that are read unless
+    they are given.
+    """
+
+    name = "gower"
+
+    def __init__(self, ranges: Any = None) -> None:
+        super().__init__()
+        self._given = None if ranges is None else np.asarray(ranges, dtype=np.float64)
+        self._is_numeric: Any = None if self._given is None else ~np.isnan(self._given)
+        self._low, self._high = np.inf, -np.inf
+
+    def read(self, X: Any, name: str) -> np.ndarray:
+        columns = read_columns(X, name)
+        self._check_width(len(columns), name)
+        if self._is_numeric is None:
+            self._is_numeric = np.array([column.is_numeric for column in columns])
+        if len(columns) != len(self._is_numeric):
+            raise ValueError(
+                f"ranges has {len(self._is_numeric)} entries, but {name} has {len(columns)} columns"
+            )
+        parts = [
+            _read_numbers(column, name) if is_numeric else self._encode(position, column, name)
+            for position, (column, is_numeric) in enumerate(zip(columns, self._is_numeric))
+        ]
+        rows = np.column_stack(parts)
+        # NaN is ignored.
+        self._low = np.fmin(self._low, np.fmin.reduce(rows))
+        self._high = np.fmax(self._high, np.fmax.reduce(rows))
+        return rows
+
+    @property
+    def ranges(self) -> np.ndarray:
+        if self._given is not None:
+            return self._given
+        return np.where(self._is_numeric, np.maximum(self._high - self._low, 0.0), np.nan)
+
+    def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
+        ranges, is_numeric = self.ranges, self._is_numeric
+        # A constant column contributes 0 to every pair, also if its values differ by subnormals.
+        is_wide = ranges > 4 * np.finfo(np.float64).tiny
+        scale = np.divide(1.0, ranges, out=np.where(is_numeric, 0.0, 1.0), where=is_wide)
+        a, b = rows * scale, others * scale
+        complete = ~(np.isnan(a).any(axis=0) | np.isnan(b).any(axis=0))
+        numbers, categories = complete & is_numeric, complete & ~is_numeric
+        total = np.zeros((len(a), len(b)))
+        if numbers.any():
+            total += cdist(a[:, numbers], b[:, numbers], "cityblock")
+        if categories.any():
+            total += _count_different(a[:, categories], b[:, categories])
+        count = np.full(total.shape, float(complete.sum()))
+        for j in np.flatnonzero(~complete):
+            difference = np.abs(a[:, j, None] - b[:, j])
+            known = ~np.isnan(difference)
+            total += np.where(known, difference if is_numeric[j] else difference > 0, 0.0)
+            count += known
+        # Rows without a common column have the maximum distance.
+        return np.where(count == 0, 1.0, total / np.maximum(count, 1.0))
+
+
+def _read_numbers(column: Column, name: str) -> np.ndarray:
+    """A column of numbers, of which some may be missing."""
+    values = column.values
+    if not column.is_numeric:
+        if not all(map(is_missing, values)):
+            raise ValueError(
+                f"column {column.name} of {name} is categorical, but numeric in the other rows"
+            )
+        values = np.full(len(values), np.nan)
+    numbers = np.asarray(values, dtype=np.float64)
+    if np.isinf(numbers).any():
+        row = int(np.argmax(np.isinf(numbers)))
+        raise ValueError(f"column {column.name} of {name} is infinite at row {row}")
+    largest = np.nanmax(np.abs(numbers), initial=0.0)
+    if largest > MAX_VALUE:
+        raise ValueError(too_large(name, largest, column.name))
+    return numbers
+
+
+def _count_different(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Number of columns in which each pair of rows differs."""
+    return np.rint(cdist(codes, others, "hamming") * codes.shape[1])

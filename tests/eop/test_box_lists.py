@@ -9,9 +9,8 @@ from sklearn.datasets import load_iris, load_wine
 from pellucid import EOPClassifier
 from pellucid._core.data.arrays import Weights
 from pellucid.eop.box_lists import BoxList
-from pellucid.eop.box_search import ClassBoxSearch, Figures, ProjectionRanks, RankBox, Stakes
-from pellucid.eop.problem import RegionProblem, Settings
-from pellucid.eop.projections import list_projections
+from pellucid.eop.box_search import ClassBoxSearch, Figures, RankBox, Stakes
+from pellucid.eop.problem import RegionProblem, Settings, list_projections
 
 ENDS = [(0, 3), (0, 2), (0, 1), (0, 0), (1, 3), (1, 2), (1, 1), (2, 3), (2, 2), (3, 3)]
 
@@ -20,7 +19,7 @@ def rows_of(X, y, weight=None, max_dim=2):
     weights = Weights.of(np.ones(len(y)) if weight is None else weight)
     problem = RegionProblem(X, y, int(y.max()) + 1, weights)
     subsets = list_projections(np.arange(X.shape[1]), max_dim, "all", np.random.RandomState(0))
-    return ProjectionRanks(problem, np.arange(len(y)), subsets)
+    return ClassBoxSearch(problem, np.arange(len(y)), subsets)
 
 
 def make(data, min_support=0.0, is_optimized=True):
@@ -46,7 +45,7 @@ def test_the_best_box_of_all_projections_and_classes_is_found(dim, facet):
     data = rows_of(X, y, random.integers(1, 4, 80).astype(float), dim)
     stakes = Stakes(np.arange(80), 3 * data.units, data.units, np.zeros_like(data.units), facet)
     everything = [np.arange(len(subset)) for subset in data.subsets]
-    best = ClassBoxSearch(data).best(stakes, 3, everything)[0][0]
+    best = data.best(stakes, 3, everything)[0][0]
 
     def value(features, answer, ends):
         inside = np.ones(80, dtype=bool)

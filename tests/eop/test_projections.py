@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from pellucid._core.data.arrays import Weights
-from pellucid.eop.base_classifiers import StumpBase
-from pellucid.eop.problem import RegionProblem
-from pellucid.eop.projections import list_projections, scan_projections
+from pellucid.eop.base_classifiers import StumpBase, scan_projections
+from pellucid.eop.problem import RegionProblem, list_projections
 from pellucid.regions.levels import project
 
 

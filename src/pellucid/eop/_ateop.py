@@ -10,13 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import betainc
 
-from pellucid._utils.estimators import RegionShape
+from pellucid._utils.estimators import RegionShape, store_parameters
 from pellucid._utils.sklearn_compat import Interval
-from pellucid.eop._base import BaseEOP
-from pellucid.eop._docs import common_parameters
-from pellucid.eop.base_classifiers import ConstantBase
+from pellucid.eop._base import BaseEOP, common_parameters
 from pellucid.eop.finders import Finder, RegionSearchResult
-from pellucid.eop.learning import Learner, ProjectionCandidate
+from pellucid.eop.learning import Learner, LevelAttempt, ProjectionCandidate
 from pellucid.eop.problem import ProjectionView, Settings, is_error_allowed
 
 _TIGHTEN_BY = 0.6
@@ -35,30 +33,27 @@ class ATEOPLearner(Learner):
 
     def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
         allowed = self.settings.max_error
-        if isinstance(self.base, ConstantBase):
+        if self.base is None:
             candidates = self._class_candidates(allowed)
         else:
             candidates = self._best_candidates(self._scan([allowed]))
         for attempt in range(_ATTEMPTS):
             yield allowed * _TIGHTEN_BY**attempt, candidates
 
-    def _regions(
-        self, candidate: ProjectionCandidate, max_error: float, seed: int
-    ) -> RegionSearchResult:
+    def _regions(self, candidate: ProjectionCandidate, max_error: float) -> RegionSearchResult:
         """The longest prefix of a projection's regions whose union passes `_is_reliable`."""
         view = candidate.view
-        found = self._finder(candidate).find(view.without_held_out(), max_error, max_error, seed)
+        P, correct, units = view.P[:0], view.correct[:0], view.units[:0]
+        unseen = replace(view, held_P=P, held_correct=correct, held_units=units)
+        found = super()._regions(candidate._replace(view=unseen), max_error)
         if not view.has_held_out:
             return found
-        held_which = found.before.which(view.held_P)
-        n = len(found.before)
+        held_which, n = found.before.which(view.held_P), len(found.before)
         kept = n
         while kept and not self._is_reliable(view, (held_which >= 0) & (held_which < kept)):
             kept -= 1
-        size = np.array([np.count_nonzero(held_which == i) for i in range(n)], dtype=np.int64)
-        wrong = np.array(
-            [np.count_nonzero((held_which == i) & ~view.held_correct) for i in range(n)]
-        )
+        size = np.bincount(held_which[held_which >= 0], minlength=n)
+        wrong = np.bincount(held_which[(held_which >= 0) & ~view.held_correct], minlength=n)
         return replace(
             found,
             after=found.before.first(kept),
@@ -69,11 +64,10 @@ class ATEOPLearner(Learner):
             held_out_error=np.where(size > 0, wrong / np.maximum(size, 1), np.nan),
         )
 
-    def _value(
-        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
-    ) -> float:
+    def _value(self, attempt: LevelAttempt) -> float:
         """Weight of the held-out rows inside the regions, if it is at least α."""
-        view, rows, covered = candidate.view, self._all_held, found.held_which >= 0
+        view, found = attempt.candidate.view, attempt.found
+        rows, covered = self._all_held, found.held_which >= 0
         units = view.held_units
         if not view.has_held_out:
             units, rows, covered = view.units, self._all_rows, found.which >= 0
@@ -192,22 +186,7 @@ class ATEOPClassifier(BaseEOP):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.base = base
-        self.base_penalty = base_penalty
-        self.regions = regions
-        self.max_error = max_error
-        self.min_support = min_support
-        self.confidence = confidence
-        self.max_dim = max_dim
-        self.projections = projections
-        self.n_candidates = n_candidates
-        self.leftover = leftover
-        self.max_levels = max_levels
-        self.calibration = calibration
-        self.n_bootstraps = n_bootstraps
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def _limits(self) -> str:
         """See `BaseEOP._limits`; also states when there are too few held-out rows."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
-from pellucid._utils.estimators import store_training_data
+from pellucid._utils.estimators import fill_docstring, store_training_data
 from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
@@ -31,10 +31,15 @@ from pellucid.eop.explanations import (
     level_rules,
 )
 from pellucid.eop.finders import Calibration, Finder
-from pellucid.eop.learning import Learner, LearningResult
+from pellucid.eop.learning import Learner
 from pellucid.eop.neighbor_finder import NeighborFinder
-from pellucid.eop.problem import RegionProblem, Settings, as_repetitions, hold_out, read_classes
-from pellucid.eop.projections import list_projections
+from pellucid.eop.problem import (
+    RegionProblem,
+    as_repetitions,
+    hold_out,
+    list_projections,
+    read_classes,
+)
 from pellucid.eop.shape_finders import BoxFinder, EllipseFinder, PolyhedronFinder
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
@@ -56,6 +61,8 @@ if TYPE_CHECKING:
     from pellucid.regions.levels import Level
 
 
+_Classifier = TypeVar("_Classifier", bound=type)
+
 SHAPES: dict[str, type[Finder]] = {
     "nonparametric": NeighborFinder,
     "box": BoxFinder,
@@ -69,7 +76,7 @@ class BaseEOP(
 ):
     """Base class of the classifiers that predict by regions in projections.
 
-    A subclass defines the level search by `_learner` and `_settings`.
+    A subclass defines the level search: `_learner` is its class, and `_settings()` its parameters.
     """
 
     classes_: np.ndarray
@@ -80,7 +87,6 @@ class BaseEOP(
         "regions": "no_validation",  # see `find_shape`
         "max_error": [Interval(Real, 0, 1, closed="left")],
         "min_support": [Interval(Real, 0, 1, closed="left")],
-        "complexity_penalty": [Interval(Real, 0, None, closed="left")],
         "max_dim": [Interval(Integral, 1, None, closed="left")],
         "projections": [StrOptions({"all"}), Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
@@ -105,15 +111,6 @@ class BaseEOP(
     n_inequalities_: int
     columns_: list[str | Indicator] | None
     formats_: dict[str, ColumnFormat]
-
-    @property
-    def _learner(self) -> type[Learner]:
-        """The level search."""
-        raise NotImplementedError
-
-    def _settings(self) -> Settings:
-        """Parameters of the level search."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the levels.
@@ -148,26 +145,24 @@ class BaseEOP(
         counted = Weights.of(read_sample_weight(sample_weight, numbers.shape[0])).values
         weight, self._weight_unit = as_repetitions(counted)
         weighted = np.flatnonzero(weight > 0)
-        if len(weighted) < len(weight):
-            rows = numbers.tocsr() if sparse.issparse(numbers) else numbers
-            numbers = rows[weighted].tocsc() if sparse.issparse(rows) else rows[weighted]
+        numbers = numbers if len(weighted) == len(weight) else numbers[weighted]
         self.classes_, codes = np.unique(y[weighted], return_inverse=True)
         random = check_random_state(self.random_state)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
-            problem = RegionProblem(
-                numbers, codes.ravel(), len(self.classes_), Weights.of(weight[weighted]), pool
-            )
+            weights = Weights.of(weight[weighted])
+            problem = RegionProblem(numbers, codes.ravel(), len(self.classes_), weights, pool)
             fitted, held = hold_out(problem.y, problem.n_classes, self._calibration, random)
             self._warn_small_classes(problem.y, held)
-            subsets = list_projections(
-                problem.useful_features, self.max_dim, self.projections, random
-            )
+            features = problem.useful_features
+            subsets = list_projections(features, self.max_dim, self.projections, random)
             base = make_base(self.base, problem, self.base_penalty)
-            self._choose(problem, base, subsets, random)
-            learned = self._make_learner(problem, base, subsets, fitted, held, random).learn()
-            self._store(problem, learned, weighted, held)
+            make_learner = partial(self._make_learner, problem=problem, base=base, subsets=subsets)
+            self._choose(problem, make_learner, random)
+            learner = make_learner(fitted, held, random)
+            learner.learn()
+            self._store(problem, learner, weighted, held)
         store_training_data(self, X=X)
-        self._warn_if_incomplete(learned, base.failure)
+        self._warn_if_incomplete(learner, base.failure if base else "")
         self._warn_uncovered_classes()
         return self
 
@@ -176,69 +171,48 @@ class BaseEOP(
         """Fraction of the rows to hold out."""
         return self.calibration
 
-    def _choose(
-        self, problem: RegionProblem, base: Any, subsets: list[np.ndarray], random: Any
-    ) -> None:
+    def _choose(self, problem: RegionProblem, make_learner: Any, random: Any) -> None:
         """Choose parameters that are not given by the user; none by default."""
 
     def _make_learner(
-        self,
-        problem: RegionProblem,
-        base: Any,
-        subsets: list[np.ndarray],
-        fitted: np.ndarray,
-        held: np.ndarray,
-        random: Any,
+        self, fitted: np.ndarray, held: np.ndarray, random: Any, **data: Any
     ) -> Learner:
-        """The level search on some rows."""
+        """The level search on some rows; `data` are `problem`, `base` and `subsets`."""
         progress, settings = Progress(type(self).__name__, 1, self.verbose), self._settings()
-        finder = find_shape(self.regions)(self.n_bootstraps, settings.max_error)
         # On a column of zeros and ones only an interval can be described. Rows that are classified
         # by their neighbors require nonparametric regions at all levels.
-        other = finder
-        if self.leftover != "neighbours":
-            other = BoxFinder(self.n_bootstraps, settings.max_error)
-        finders = finder, other
-        return self._learner(
-            problem, base, finders, subsets, fitted, held, settings, progress, random
-        )
+        shape = find_shape(self.regions)
+        shapes = shape, shape if self.leftover == "neighbours" else BoxFinder
+        finders = tuple(each(self.n_bootstraps, settings.max_error) for each in shapes)
+        rows = {"rows": fitted, "held": held, "random": random}
+        return self._learner(finders=finders, settings=settings, progress=progress, **rows, **data)
 
     def _store(
-        self,
-        problem: RegionProblem,
-        learned: LearningResult,
-        weighted: np.ndarray,
-        held: np.ndarray,
+        self, problem: RegionProblem, learner: Learner, rows: np.ndarray, held: np.ndarray
     ) -> None:
-        """Set the fitted attributes.
-
-        `weighted` are the indices in `X` of the rows of the problem, those of positive weight.
-        """
+        """Set the fitted attributes; `rows` are the rows of `X` of positive weight."""
         self.levels_: list[Level] = [
-            replace(level, reached=weighted[level.reached], covered=weighted[level.covered])
-            for level in learned.levels
+            replace(level, reached=rows[level.reached], covered=rows[level.covered])
+            for level in learner.levels
         ]
+        weight = problem.weights.values
         self.n_levels_ = len(self.levels_)
         self.coverage_ = float(sum(level.coverage for level in self.levels_))
-        self.complexity_ = complexity(
-            self.levels_, learned.level, learned.region, problem.weights.values
-        )
-        self.calibration_rows_ = weighted[held]
-        self.history_ = learned.history
-        self.n_skipped_projections_ = learned.n_skipped
-        uncovered = learned.uncovered if len(learned.uncovered) else np.arange(len(problem.y))
-        units = problem.class_units(uncovered)
-        self.leftover_share_ = problem.total(learned.uncovered) / int(problem.units.sum())
+        self.complexity_ = complexity(self.levels_, learner.level, learner.region, weight)
+        self.calibration_rows_ = rows[held]
+        self.history_ = learner.history
+        self.n_skipped_projections_ = learner.n_skipped
+        uncovered = np.flatnonzero(learner.level < 0)
+        units = problem.class_units(uncovered if len(uncovered) else np.arange(len(problem.y)))
+        self.leftover_share_ = problem.total(uncovered) / int(problem.units.sum())
         self.leftover_shares_ = units / units.sum()
         self._leftover_answer = int(np.argmax(units))
-        answered = learned.uncovered[learned.uncovered_answer[learned.uncovered] >= 0]
+        answered = uncovered[learner.uncovered_answer[uncovered] >= 0]
         self._leftover_counts = np.zeros((problem.n_classes, problem.n_classes))
-        pairs = learned.uncovered_answer[answered], problem.y[answered]
+        pairs = learner.uncovered_answer[answered], problem.y[answered]
         np.add.at(self._leftover_counts, pairs, problem.weight(answered))
-        self._total = float(problem.weights.values.sum())
-        self._class_weight = np.bincount(
-            problem.y, problem.weights.values, minlength=problem.n_classes
-        )
+        self._total = float(weight.sum())
+        self._class_weight = np.bincount(problem.y, weight, problem.n_classes)
         self.abstain_label_: Any = free_label(self.classes_, "unknown")
         predicted = {self._leftover_answer} if self.leftover == "majority" else set()
         for level in self.levels_:
@@ -249,21 +223,17 @@ class BaseEOP(
 
     def _warn_small_classes(self, y: np.ndarray, held: np.ndarray) -> None:
         """Warn if classes have no rows in the calibration split."""
-        if not len(held):
-            return
-        missing = np.setdiff1d(np.arange(len(self.classes_)), y[held])
-        if len(missing):
-            names = _describe_classes(self.classes_[missing].tolist())
-            subject = f"{names} {'has' if len(missing) == 1 else 'have'}"
+        missing = np.delete(self.classes_, np.unique(y[held])).tolist()
+        if len(held) and missing:
+            have, their = ("has", "its") if len(missing) == 1 else ("have", "their")
             warnings.warn(
-                f"{subject} too few rows for a calibration split; "
-                f"{'its' if len(missing) == 1 else 'their'} regions are not validated",
+                f"{_describe_classes(missing)} {have} too few rows for a calibration split; "
+                f"{their} regions are not validated",
                 UserWarning,
                 stacklevel=3,
             )
 
     def _warn_uncovered_classes(self) -> None:
-        """Warn if no region predicts a class."""
         names = self.uncovered_classes_.tolist()
         is_cut = self.max_levels is not None and self.n_levels_ >= self.max_levels
         if names and self.levels_ and self.leftover != "abstain" and not is_cut:
@@ -276,23 +246,23 @@ class BaseEOP(
                 stacklevel=3,
             )
 
-    def _warn_if_incomplete(self, learned: LearningResult, failure: str) -> None:
+    def _warn_if_incomplete(self, learner: Learner, failure: str) -> None:
         """Warn if the search stopped early, and state what was covered."""
         covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f}% of the training rows"
         fallback = "get no answer" if self.leftover == "abstain" else "get the most frequent class"
         if self._uses_neighbors:
             fallback = "get the class of the closest level's neighbors"
-        if learned.is_interrupted:
+        if learner.is_interrupted:
             text = f"search interrupted: {covered}; uncovered rows {fallback}"
         elif not self.levels_:
-            reason = self._limits() if learned.n_tried else "all columns are constant"
-            if learned.n_tried and learned.n_skipped == learned.n_tried:
+            reason = self._limits() if learner.n_tried else "all columns are constant"
+            if learner.n_tried and learner.n_skipped == learner.n_tried:
                 reason = f"base={self.base!r} could not be fitted on any projection: {failure}"
             text = f"no region was found ({reason}); all rows {fallback}"
-        elif not learned.is_exhausted and self._uncovered_hint():
+        elif not learner.is_exhausted and not getattr(self, "relax", True):
             text = (
                 f"no further region was found with max_error={self.max_error}: {covered}; "
-                f"uncovered rows {fallback}. {self._uncovered_hint()}"
+                f"uncovered rows {fallback}. Increase max_error or set relax=True."
             )
         else:
             return
@@ -301,10 +271,6 @@ class BaseEOP(
     def _limits(self) -> str:
         """Text that names the parameters that are too strict."""
         return f"max_error={self.max_error} and min_support={self.min_support} are too strict"
-
-    def _uncovered_hint(self) -> str:
-        """How to cover more rows; empty if uncovered rows are expected."""
-        return ""
 
     def _answers(self, X: Any) -> tuple[LevelAnswers, np.ndarray]:
         """Answers of the levels, and answers in which rows in no region are filled in."""
@@ -441,23 +407,102 @@ def find_shape(regions: Any) -> type[Finder]:
     """The search for regions of a shape, given by its name or as a class."""
     if isinstance(regions, type) and issubclass(regions, Finder):
         return regions
-    names = ", ".join(map(repr, SHAPES))
     if isinstance(regions, Finder):
         name = type(regions).__name__
         raise TypeError(f"regions is an instance of {name}; pass the class: regions={name}")
-    if not isinstance(regions, str):
-        raise TypeError(
-            f"regions={regions!r}; use {names}, or a subclass of pellucid.eop.ShapeFinder"
-        )
-    if regions not in SHAPES:
-        raise ValueError(
-            f"regions={regions!r} is unknown; use {names}, or a subclass of "
-            "pellucid.eop.ShapeFinder"
-        )
-    return SHAPES[regions]
+    names, is_name = ", ".join(map(repr, SHAPES)), isinstance(regions, str)
+    if is_name and regions in SHAPES:
+        return SHAPES[regions]
+    raise (ValueError if is_name else TypeError)(
+        f"regions={regions!r}{' is unknown' if is_name else ''}; use {names}, or a subclass of "
+        "pellucid.eop.ShapeFinder"
+    )
 
 
 def _describe_classes(names: list[Any]) -> str:
     """Names of classes as text, at most three of them."""
     text = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
     return f"class {text}" if len(names) == 1 else f"classes {text}"
+
+
+def common_parameters(cls: _Classifier) -> _Classifier:
+    """Fill ``{first}``, ``{common}``, ``{last}`` and ``{attributes}`` in a class docstring."""
+    return fill_docstring(cls, _DOCUMENTED)
+
+
+_DOCUMENTED = {
+    "first": """base : {"constant", "stump", "linear_svm", "logistic", "knn"} or classifier
+        Classifier that is fitted on each projection. "constant" (default of EOPClassifier) always
+        predicts one class: each level is then one region with mostly rows of this class, and all
+        projections and classes compete for it. "stump" (default of ATEOPClassifier) is the single
+        threshold with the smallest error. "linear_svm" (squared hinge loss) and "logistic" are
+        one-vs-rest linear models on standardized columns. "knn" uses 5 neighbors on standardized
+        columns and leave-one-out predictions for the training rows. Any other classifier is cloned
+        and fitted on the unscaled columns; its training predictions come from 3-fold
+        cross-validation. Projections on which it cannot be fitted are skipped and counted.
+    base_penalty : float, default=1.0
+        Regularization of "linear_svm" and "logistic" (λ): the weight of the l2 penalty relative
+        to the losses, 1 / C in scikit-learn. Other classifiers have their own parameters.
+    regions : {"box", "nonparametric", "polyhedron", "ellipse"} or class, default="box"
+        Shape of the regions. "box": one interval per column, with rounded ends. "polyhedron":
+        convex hulls. "nonparametric": points whose score is at least a threshold t. The score of
+        a point p is Σ w_i·[n_i is correctly classified] / Σ w_i over its m nearest training rows
+        n_i, with w_i = 1 / d(p, n_i). The threshold starts at t = 1 - ε, and m = ⌈1 / ε⌉ for
+        the initial ε; m stays the same (at most 50) when ε is relaxed. Own shapes: a subclass of
+        :class:`~pellucid.eop.ShapeFinder` or :class:`~pellucid.eop.Finder`.""",
+    "common": """max_dim : int, default=2
+        Maximum number of columns in a projection.
+    projections : "all" or int, default="all"
+        Number of column subsets to try. An integer draws that many at random, which is suited to
+        data with thousands of columns. Constant and duplicate columns are ignored.""",
+    "last": """n_bootstraps : int, default=0
+        Number of bootstrap samples used to make the region boundaries more robust. The median
+        over the samples is used for the ends of boxes, the size of polyhedra and ellipses, and
+        the threshold of nonparametric regions.
+    n_jobs : int, default=None
+        Number of threads. None and -1 use all processors. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Controls the calibration split, the sampled projections, the seeds of regions and the
+        bootstrap samples.
+    verbose : int, default=0
+        If not 0, print each level to standard error. Ctrl-C stops the search and keeps the levels
+        found so far.""",
+    "attributes": """levels_ : list of Level
+        The decision list. A :class:`~pellucid.regions.levels.Level` has `features` (column
+        indices), `classifier`, `regions` (with `contains`, `which` and `describe`), `error`,
+        `held_out_error`, `coverage`, and the training rows that reach it and that it covers.
+    n_levels_ : int
+        Number of levels.
+    coverage_ : float
+        Fraction of the training weight that lies in regions. For nonparametric regions, a
+        training row is not counted among its own neighbors.
+    complexity_ : float
+        Expected number of regions that a row is tested against, each multiplied by its number of
+        columns. For nonparametric regions: expected number of neighbors times columns, plus 1.
+    n_inequalities_ : int
+        Number of inequalities that ``explain()`` prints.
+    uncovered_classes_ : ndarray
+        Classes that are never predicted, because no region with enough support and purity was
+        found. A warning names them.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted class labels.
+    calibration_rows_ : ndarray of int
+        Indices of the held-out rows.
+    history_ : list of Calibration
+        Regions before and after calibration, for each level and for each rejected attempt: see
+        :class:`~pellucid.eop.finders.Calibration`.
+    leftover_shares_ : ndarray of shape (n_classes,)
+        Class frequencies among the training rows in no region (among all rows, if there are
+        none).
+    leftover_share_ : float
+        Fraction of the training weight that is in no region.
+    abstain_label_ : object
+        Prediction for a row without an answer: -1 for numeric classes, "unknown" for strings (or
+        another unused label, if that is a class).
+    n_skipped_projections_ : int
+        Number of projections, over all levels, on which the base classifier could not be fitted.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Column names, if `X` has string column names.""",
+}

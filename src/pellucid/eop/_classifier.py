@@ -9,14 +9,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pellucid._utils.estimators import RegionShape
+from pellucid._utils.estimators import RegionShape, store_parameters
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.eop import tuning
-from pellucid.eop._base import BaseEOP, find_shape
-from pellucid.eop._docs import common_parameters
-from pellucid.eop.class_learning import BoxListLearner, ClassLearner
+from pellucid.eop._base import BaseEOP, common_parameters, find_shape
 from pellucid.eop.finders import Finder
-from pellucid.eop.learning import EOPLearner
+from pellucid.eop.learning import BoxListLearner, ClassLearner, EOPLearner
 from pellucid.eop.problem import N_FOLDS, RegionProblem, Settings, hold_out, stratified_folds
 from pellucid.eop.shape_finders import BoxFinder
 
@@ -181,12 +179,11 @@ class EOPClassifier(BaseEOP):
     max_error_: float
     complexity_penalty_: float
     cv_results_: list[PenaltyChoice]
-    _penalties: tuple[float, ...]
-    _max_levels: int | None
 
     @property
     def _learner(self) -> type[EOPLearner]:
-        if not _is_constant(self.base):
+        """The level search."""
+        if self.base != "constant":
             return EOPLearner
         is_list = find_shape(self.regions) is BoxFinder and not self._calibration
         return BoxListLearner if is_list else ClassLearner
@@ -214,30 +211,12 @@ class EOPClassifier(BaseEOP):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.base = base
-        self.base_penalty = base_penalty
-        self.regions = regions
-        self.max_error = max_error
-        self.complexity_penalty = complexity_penalty
-        self.max_dim = max_dim
-        self.projections = projections
-        self.choose = choose
-        self.n_candidates = n_candidates
-        self.leftover = leftover
-        self.relax = relax
-        self.strict = strict
-        self.min_support = min_support
-        self.max_levels = max_levels
-        self.calibration = calibration
-        self.n_bootstraps = n_bootstraps
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     @property
     def _is_cross_validated(self) -> bool:
         """Whether lists are cross-validated: ε or η is not given."""
-        is_class_list = _is_constant(self.base) and self.regions != "nonparametric"
+        is_class_list = self.base == "constant" and self.regions != "nonparametric"
         return is_class_list and "auto" in (self.max_error, self.complexity_penalty)
 
     @property
@@ -246,29 +225,27 @@ class EOPClassifier(BaseEOP):
             return self.calibration
         return 0.0 if self._is_cross_validated else CALIBRATION
 
-    def _choose(
-        self, problem: RegionProblem, base: Any, subsets: list[np.ndarray], random: Any
-    ) -> None:
+    def _choose(self, problem: RegionProblem, make_learner: Any, random: Any) -> None:
         """Set `max_error_`, and `complexity_penalty_`, by cross-validation if it is "auto"."""
-        penalty, is_tried = self.complexity_penalty, self._is_cross_validated
-        is_tried = is_tried and len(problem.y) >= MIN_ROWS
-        self.cv_results_, self._penalties, self._max_levels = [], (), self.max_levels
+        penalty = self.complexity_penalty
+        is_tried = self._is_cross_validated and len(problem.y) >= MIN_ROWS
+        self._penalties: tuple[float, ...] = ()
+        self.cv_results_, self._max_levels = [], self.max_levels
         default = tuning.START_ERROR if is_tried else MAX_ERROR
         self.max_error_ = default if self.max_error == "auto" else float(self.max_error)
         if not is_tried:
             self.complexity_penalty_ = 0.01 if penalty == "auto" else penalty
             return
-        n_rows = problem.weights.values.sum()
 
-        def make_learner(rows, penalty, random):
-            held = rows[hold_out(problem.y[rows], problem.n_classes, self._calibration, random)[1]]
-            fitted = np.setdiff1d(rows, held)
+        def make(rows, penalty, random):
+            parts = hold_out(problem.y[rows], problem.n_classes, self._calibration, random)
             self.complexity_penalty_ = penalty
-            return self._make_learner(problem, base, subsets, fitted, held, random)
+            return make_learner(*(rows[part] for part in parts), random)
 
+        n_rows = problem.weights.values.sum()
         penalties = penalties_of(n_rows) if penalty == "auto" else [penalty]
         seed = int(random.randint(2**31 - 1))
-        self.cv_results_ = choose_penalty(make_learner, problem, penalties, seed)
+        self.cv_results_ = choose_penalty(make, problem, penalties, seed)
         self.complexity_penalty_ = self.cv_results_[0].complexity_penalty
         self._penalties = tuple(p for p in penalties if p <= self.complexity_penalty_)
         # Without a list that is better than chance, there is nothing to explain.
@@ -280,9 +257,6 @@ class EOPClassifier(BaseEOP):
             return "in cross-validation, regions are not more accurate than chance"
         return super()._limits()
 
-    def _uncovered_hint(self) -> str:
-        return "" if self.relax else "Increase max_error or set relax=True."
-
     @property
     def _optimizes(self) -> bool:
         """Whether boxes are optimized together, which may exceed ε: only if it is not given."""
@@ -290,12 +264,10 @@ class EOPClassifier(BaseEOP):
         return self.max_error == "auto" and self._is_cross_validated and not has_limit
 
     def _settings(self) -> Settings:
-        penalty = self.complexity_penalty_
-        if self._optimizes and self._penalties:
-            penalty = self._penalties[0]
+        is_path = self._optimizes and self._penalties
         return Settings(
             max_error=self.max_error_,
-            complexity_penalty=penalty,
+            complexity_penalty=self._penalties[0] if is_path else self.complexity_penalty_,
             n_candidates=self.n_candidates,
             min_support=self.min_support,
             max_levels=self._max_levels,
@@ -306,10 +278,6 @@ class EOPClassifier(BaseEOP):
             optimizes=self._optimizes,
             penalties=self._penalties,
         )
-
-
-def _is_constant(base: Any) -> bool:
-    return isinstance(base, str) and base == "constant"
 
 
 def penalties_of(n_rows: float) -> list[float]:
@@ -335,17 +303,18 @@ def choose_penalty(
 
     `make_learner` takes rows, η and a random state. `penalties` (η) are in ascending order.
     """
-    weight, n_classes = problem.weight(np.arange(len(problem.y))), problem.n_classes
+    rows, n_classes = np.arange(len(problem.y)), problem.n_classes
+    weight, units = problem.weight(rows), problem.class_units(rows)
     # By η: inequalities, mean and variance by chance, and weight of right answers by class.
     sums, is_empty = np.zeros((3 + n_classes, len(penalties))), np.zeros(len(penalties), dtype=bool)
     # The last entry is the share of no answer, -1.
-    share = np.append(problem.class_units(np.arange(len(weight))) / problem.units.sum(), 0.0)
+    share = np.append(units / units.sum(), 0.0)
     fold_of_row = stratified_folds(problem.y, np.random.RandomState(seed).permutation(len(weight)))
     lock = Lock()
 
     def try_list(fold: int) -> np.ndarray | None:
         """The sums of one fold; None if interrupted."""
-        train, test = (np.flatnonzero(part) for part in (fold_of_row != fold, fold_of_row == fold))
+        train, test = np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)
         found = np.zeros_like(sums)
         with lock:  # the settings of a learner are those of the estimator
             learner = make_learner(train, penalties[0], np.random.RandomState(seed))
@@ -372,8 +341,7 @@ def choose_penalty(
     recall_error = np.sqrt((recalls * (1 - recalls) / of_class).sum(axis=0)) / n_classes
 
     tried = np.arange(len(penalties))
-    majority = problem.class_units(np.arange(len(problem.y))).max() / problem.units.sum()
-    if accuracy[~is_empty].max(initial=0.0) > majority:
+    if accuracy[~is_empty].max(initial=0.0) > share.max():
         tried = tried[~is_empty]
     best = accuracy[tried].max()
     is_accurate = accuracy >= best - np.sqrt(best * (1 - best) / weight.sum())

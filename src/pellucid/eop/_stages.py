@@ -41,9 +41,8 @@ class SeedStability:
 
     def __str__(self) -> str:
         names = Counter(" and ".join(columns) or "no region" for columns in self.first_columns)
-        first = "; ".join(
-            f"{text} ({count} of {len(self.first_columns)})" for text, count in names.most_common()
-        )
+        n = len(self.first_columns)
+        first = "; ".join(f"{text} ({count} of {n})" for text, count in names.most_common())
         return (
             f"first level: {first}\n"
             f"levels: {min(self.n_levels)} to {max(self.n_levels)}\n"

@@ -1,8 +1,11 @@
-"""Base classifiers, which are fitted on many projections."""
+"""Base classifiers, which are fitted on many projections and rank them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +20,14 @@ from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import choose_threshold
 
 _BLOCK = 32
-"""Columns per task of the search for stumps."""
+"""Columns per task of the search for stumps, and projections per task of a scan."""
+
+_STEPS = 2**10
+"""ε is rounded down to a multiple of 1 / _STEPS, so that integers can be summed."""
+
+_ROWS_PER_CELL = 30
+_MAX_BINS = 32
+"""Bins per column on which classifiers are scored, at the most."""
 
 _N_NEIGHBORS = 5
 """Neighbors of the built-in k-NN classifier, as in scikit-learn."""
@@ -64,40 +74,22 @@ class BaseClassifier(ABC):
         """Fit the classifier on one projection; None where it cannot be fitted."""
 
 
-class ConstantBase(BaseClassifier):
-    """One classifier per class, which always predicts it.
-
-    The regions of a projection are then the areas with mostly rows of one class. Projections and
-    classes are ranked by :func:`~pellucid.eop.projections.scan_classes`.
-    """
-
-    def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """The most frequent class, for each subset."""
-        heaviest = int(np.argmax(self.problem.class_units(rows)))
-        return np.full((len(subsets), len(rows)), heaviest, dtype=np.int64)
-
-    def fit(self, rows: np.ndarray, features: tuple[int, ...], answer: int = 0) -> FittedClassifier:
-        return constant(answer, len(rows))
-
-
 class StumpBase(BaseClassifier):
     """The stump with the smallest error over the columns of the projection."""
 
     def prepare(self, rows: np.ndarray, features: np.ndarray) -> None:
-        """Find the best stump of every column."""
         n = self.problem.n_features
         self._ends, self._classes = np.empty((n, 2)), np.empty((n, 2), dtype=np.int64)
-        self._wrong = np.full(n, np.iinfo(np.int64).max)
+        self._wrong = np.empty(n, dtype=np.int64)
 
         def work(start: int) -> None:
             block = features[start : start + _BLOCK]
-            ends, classes, wrong = self._best_stumps(rows, block)
-            self._ends[block], self._classes[block], self._wrong[block] = ends, classes, wrong
+            stumps = self._best_stumps(rows, block)
+            self._ends[block], self._classes[block], self._wrong[block] = stumps
 
         self.problem.pool.map(work, range(0, len(features), _BLOCK))
 
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """See `BaseClassifier.answers`; uses the stumps of `prepare`."""
         best = np.take_along_axis(subsets, self._wrong[subsets].argmin(axis=1)[:, None], 1)[:, 0]
         answers = np.empty((len(subsets), len(rows)), dtype=np.int64)
         for position, feature in enumerate(best.tolist()):
@@ -139,7 +131,7 @@ class LinearBase(BaseClassifier):
     def __init__(self, problem: RegionProblem, loss: str, C: float = 1.0) -> None:
         super().__init__(problem)
         self.loss: str = loss
-        self.C = C
+        self.C: float = C
 
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
         from pellucid.eop.kernels import linear_answers
@@ -154,9 +146,8 @@ class LinearBase(BaseClassifier):
         _, _, coef = self._solve(rows, np.array([features]))
         weights = coef[0, :, :-1] / scale
         classifier = LinearClassifier(weights, coef[0, :, -1] - weights @ mean)
-        return FittedClassifier(
-            classifier, classifier.predict(project(self.problem.X, features, rows))
-        )
+        P = project(self.problem.X, features, rows)
+        return FittedClassifier(classifier, classifier.predict(P))
 
     def _solve(
         self, rows: np.ndarray, subsets: np.ndarray
@@ -170,17 +161,9 @@ class LinearBase(BaseClassifier):
         mean, scale = (values[used] for values in problem.scales)
         columns = np.ascontiguousarray(((project(problem.X, used, rows) - mean) / scale).T)
         coef = np.empty((len(subsets), problem.n_classes, subsets.shape[1] + 1))
-        fit_linear(
-            columns=columns,
-            subsets=local,
-            y=problem.y[rows],
-            weight=problem.weight(rows),
-            n_classes=problem.n_classes,
-            present=problem.class_units(rows) > 0,
-            C=self.C,
-            is_logistic=self.loss == "logistic",
-            coef=coef,
-        )
+        y, weight, n_classes = problem.y[rows], problem.weight(rows), problem.n_classes
+        present, is_logistic = problem.class_units(rows) > 0, self.loss == "logistic"
+        fit_linear(columns, local, y, weight, n_classes, present, self.C, is_logistic, coef)
         return columns, local, coef
 
 
@@ -188,22 +171,14 @@ class KNNBase(BaseClassifier):
     """k-nearest neighbors; predictions for training rows are leave-one-out."""
 
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        return np.stack([self._make(rows, tuple(s)).leave_one_out() for s in subsets.tolist()])
+        return np.stack([self.fit(rows, tuple(s)).answers for s in subsets.tolist()])
 
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
-        classifier = self._make(rows, features)
-        return FittedClassifier(classifier, classifier.leave_one_out())
-
-    def _make(self, rows: np.ndarray, features: tuple[int, ...]) -> KNNClassifier:
         problem = self.problem
-        return KNNClassifier(
-            project(problem.X, features, rows),
-            problem.y[rows],
-            problem.weight(rows),
-            problem.n_classes,
-            problem.scales[1][list(features)],
-            _N_NEIGHBORS,
-        )
+        P, scale = project(problem.X, features, rows), problem.scales[1][list(features)]
+        y, weight = problem.y[rows], problem.weight(rows)
+        classifier = KNNClassifier(P, y, weight, problem.n_classes, scale, _N_NEIGHBORS)
+        return FittedClassifier(classifier, classifier.leave_one_out())
 
 
 class SklearnBase(BaseClassifier):
@@ -265,18 +240,112 @@ class SklearnBase(BaseClassifier):
             return None
 
 
-BASES: dict[str, Any] = {
-    "constant": ConstantBase,
-    "stump": StumpBase,
-    "linear_svm": "squared_hinge",
-    "logistic": "logistic",
-    "knn": KNNBase,
-}
+BASES = ("constant", "stump", "linear_svm", "logistic", "knn")
 
 
-def make_base(base: Any, problem: RegionProblem, penalty: float = 1.0) -> BaseClassifier:
-    """Create the base classifier for a name or an estimator; `penalty` is λ of linear ones."""
+def make_base(base: Any, problem: RegionProblem, penalty: float) -> BaseClassifier | None:
+    """The base classifier for a name or an estimator; None for constants. `penalty` is λ."""
     if not isinstance(base, str):
         return SklearnBase(problem, base)
-    kind = BASES[base]
-    return LinearBase(problem, kind, 1 / penalty) if isinstance(kind, str) else kind(problem)
+    if base == "constant":
+        return None
+    if base in ("stump", "knn"):
+        return StumpBase(problem) if base == "stump" else KNNBase(problem)
+    return LinearBase(problem, "logistic" if base == "logistic" else "squared_hinge", 1 / penalty)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Scores of all projections, one array per size."""
+
+    subsets: list[np.ndarray]
+    error: list[np.ndarray]
+    """Error rate of the classifier; infinite where it could not be fitted."""
+    potential: list[np.ndarray]
+    """Estimated coverage of regions for each ε (rows of the arrays): the sum over the cells of a
+    coarse grid of max(0, C - (1 - ε) / ε · W) as a fraction of the total weight, where C and W are
+    the weights of the correctly and of the wrongly classified rows in a cell."""
+
+    def ranked(
+        self, penalty: float, choose: str, max_error_index: int = 0
+    ) -> Iterator[tuple[tuple[int, ...]]]:
+        """Projections, best first. Ties go to fewer columns, then to earlier columns.
+
+        Each column adds the penalty η. `choose` is "error" (by error, then potential), "coverage"
+        (by potential, then error) or "both" (alternate between both rankings).
+        """
+        if choose == "both":
+            rankings = [
+                self.ranked(penalty, name, max_error_index) for name in ("coverage", "error")
+            ]
+            yield from dict.fromkeys(chain.from_iterable(zip(*rankings)))
+            return
+        penalties = np.concatenate([np.full(len(s), penalty * s.shape[1]) for s in self.subsets])
+        error = np.concatenate(self.error)
+        potential = np.concatenate(self.potential, axis=1)[max_error_index]
+        projections = [tuple(each) for subset in self.subsets for each in subset.tolist()]
+        keys = (-potential, error) if choose == "error" else (error, -potential)
+        order = np.lexsort((keys[0] + penalties, keys[1] + penalties))
+        for position in order.tolist():
+            if error[position] < np.inf:
+                yield (projections[position],)
+
+
+def scan_projections(
+    base: BaseClassifier,
+    rows: np.ndarray,
+    subsets: list[np.ndarray],
+    max_errors: Sequence[float],
+    should_stop: Callable[[], bool],
+) -> Scan | None:
+    """Fit the base classifier on every projection and score it; None if it was stopped."""
+    from pellucid.eop.kernels import score_projections
+
+    problem, features = base.problem, np.unique(np.concatenate([s.ravel() for s in subsets]))
+    base.prepare(rows, features)
+    y, units, total = problem.y[rows], problem.units[rows], problem.total(rows)
+    gains = np.array([min(max(int(e * _STEPS), 1), _STEPS - 1) for e in max_errors])
+    wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
+    potential = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
+    # A cell has about `_ROWS_PER_CELL` rows.
+    per_column = total / problem.weights.units_per_weight / _ROWS_PER_CELL
+    n_bins = [int(np.clip(per_column ** (1 / s.shape[1]), 2, _MAX_BINS)) for s in subsets]
+    position = np.zeros(problem.n_features, dtype=np.int64)
+    position[features] = np.arange(len(features))
+    codes = {n: bin_codes(problem, rows, features, n) for n in set(n_bins)}
+
+    def score(task: tuple[int, int]) -> None:
+        if should_stop():
+            return
+        i, start = task
+        block = slice(start, start + _BLOCK)
+        some, n = subsets[i][block], n_bins[i]
+        answers, places, scores = base.answers(rows, some), position[some], potential[i][:, block]
+        score_projections(
+            answers, y, units, codes[n], places, n, gains, _STEPS - gains, wrong[i][block], scores
+        )
+
+    tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
+    problem.pool.map(score, tasks)
+    if should_stop():
+        return None
+    errors = [np.where(w < 0, np.inf, w / total) for w in wrong]
+    return Scan(subsets, errors, [w / (gains[:, None] * total) for w in potential])
+
+
+def bin_codes(
+    problem: RegionProblem, rows: np.ndarray, features: np.ndarray, n_bins: int
+) -> np.ndarray:
+    """Bin of every row in every column; all bins have about the same weight."""
+    codes = np.empty((len(features), len(rows)), dtype=np.uint8)
+    units = problem.units[rows]
+    ranks = (np.arange(1, n_bins) * int(units.sum())) // n_bins
+
+    def work(j: int) -> None:
+        values = column_values(problem.X, features[j], rows)
+        order = np.argsort(values)
+        edges = np.searchsorted(np.cumsum(units[order]), ranks, side="right")
+        codes[j] = np.searchsorted(values[order[edges]], values, side="right")
+
+    problem.pool.map(work, range(len(features)))
+    return codes

@@ -14,18 +14,11 @@ from pellucid._utils.compilation import allocating, inner
 
 @allocating
 def bin_ranks(ranks, sizes, units, n_bins, is_used, codes, starts):
-    """Divide the ranks of each column that is used into bins of about the same weight.
+    """Divide the ranks of each column that `is_used` into bins of about the same weight.
 
-    Parameters
-    ----------
-    ranks : (n_columns, n) int32
-        Rank of each row in each column, below `sizes`.
-    is_used : (n_columns,) bool
-        Columns that are not used have no codes and no starts.
-    codes : (n_columns, n) uint8, filled in
-        Bin of each row.
-    starts : (n_columns, n_bins + 1) int64, filled in
-        First rank of each bin; at the end the number of ranks.
+    `ranks` (n_columns, n) are below `sizes`. Filled in are `codes` (n_columns, n), the bin of each
+    row, and `starts` (n_columns, n_bins + 1), the first rank of each bin; at the end the number of
+    ranks.
     """
     total = units.sum()
     for j in np.flatnonzero(is_used):
@@ -195,16 +188,10 @@ def improve_boxes(ranks, sizes, y, units, own, cost, held, facet, columns, answe
                   figures):  # fmt: skip
     """Optimize the ends of each of some boxes, and measure them.
 
-    Parameters
-    ----------
-    held : (n,) int64
-        Weight of the rows that are classified correctly without the box; 0 for others.
-    columns : (n_boxes, dim) int64
-        Positions in `ranks`.
-    lower, upper : (n_boxes, dim) int64, changed
-        First and last rank in each column.
-    figures : (n_boxes, 5) int64, filled in
-        Value, number of inequalities, and weights inside: all rows, rows of the class, `held`.
+    `held` is the weight of the rows that are classified correctly without the box, and 0 for
+    others. `columns` (n_boxes, dim) are positions in `ranks`. `lower` and `upper` (n_boxes, dim),
+    the first and last ranks, are changed. `figures` (n_boxes, 5) are filled in: value, number of
+    inequalities, and weights inside of all rows, of those of the class, and `held`.
     """
     n_boxes, dim = columns.shape
     part, size = np.empty((dim, len(y)), np.int32), np.empty(dim, np.int64)
@@ -237,24 +224,14 @@ def best_boxes(codes, starts, subsets, bound, y, own, cost, facet, only, values,
 
     Projections and classes are tried in descending order of `bound` (see `positive_sums`), until
     none is above the lowest value found. With two columns or more, a box has finite ends in two of
-    them. With `only` ≥ 0, boxes are of this class.
-
-    Parameters
-    ----------
-    values, chosen, answers : (n_wanted,) int64, filled in
-        Values in descending order, index of the projection, and class.
-    lower, upper : (n_wanted, dim) int64, filled in
-        First and last rank in each column.
-
-    The result is the number of boxes.
+    them. With `only` ≥ 0, boxes are of this class. The result is the number of boxes. Filled in
+    are `values` in descending order, `chosen` projections, `answers` (n_wanted), and the first and
+    last ranks `lower` and `upper` (n_wanted, dim).
     """
     n_wanted, dim = lower.shape
     n_bins, n_classes, n = starts.shape[1] - 1, bound.shape[1], 0
-    gains, zeros, box = (
-        np.empty(len(y), np.int64),
-        np.zeros(len(y), np.uint8),
-        np.zeros(4, np.int64),
-    )
+    gains, zeros = np.empty(len(y), np.int64), np.zeros(len(y), np.uint8)
+    box = np.zeros(4, np.int64)
     low, high = np.empty(dim, np.int64), np.empty(dim, np.int64)
     for order in np.argsort(-bound.copy().reshape(-1), kind="mergesort"):
         s, c = order // n_classes, order % n_classes
@@ -269,14 +246,9 @@ def best_boxes(codes, starts, subsets, bound, y, own, cost, facet, only, values,
         for b in range(min(1, dim - 1), dim):
             for a in range(max(b, 1)):
                 j, k = subsets[s, a], subsets[s, b]
-                if dim == 1:
-                    found = best_grid_box(
-                        zeros, codes[k], gains, (1, n_bins), facet, False, best, box
-                    )
-                else:
-                    found = best_grid_box(
-                        codes[j], codes[k], gains, (n_bins, n_bins), facet, True, best, box
-                    )
+                first, n_first = (zeros, 1) if dim == 1 else (codes[j], n_bins)
+                shape = n_first, n_bins
+                found = best_grid_box(first, codes[k], gains, shape, facet, dim > 1, best, box)
                 if found > best:
                     best = found
                     low[:] = 0

@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from pellucid.eop import tuning
-from pellucid.eop.box_search import ClassBoxSearch, ProjectionRanks, RankBox, Stakes, class_stakes
+from pellucid.eop.box_search import ClassBoxSearch, RankBox, Stakes
 from pellucid.eop.problem import Settings, is_error_allowed
 from pellucid.eop.shape_finders import round_box
 from pellucid.regions.levels import project
@@ -37,23 +37,20 @@ class FlatList:
     """Classes that keep a region unless they are the default."""
 
     def take(self, kept: Sequence[int] | np.ndarray) -> FlatList:
-        """Only some of the regions."""
         return replace(
             self, inside=self.inside[kept], answer=self.answer[kept], n_facets=self.n_facets[kept]
         )
 
     def default(self) -> int:
-        """The most frequent class of the rows in no region; of all rows, if there are none.
+        """The most frequent class of the rows in no region, or of all rows if there are none.
 
         -1 if rows in no region get no answer.
         """
         if not self.has_default:
             return -1
         left = ~self.inside.any(axis=0)
-        totals = np.zeros(self.n_classes, dtype=np.int64)
         chosen = left if left.any() else slice(None)
-        np.add.at(totals, self.y[chosen], self.units[chosen])
-        return int(totals.argmax())
+        return int(np.bincount(self.y[chosen], self.units[chosen], self.n_classes).argmax())
 
     def answers(self) -> list[np.ndarray]:
         """Answers of the whole list, of the list without its first region, and so on."""
@@ -100,15 +97,16 @@ class FlatList:
     def _lost(self, kept: np.ndarray) -> np.ndarray:
         """Weight that is classified correctly only with each region; infinite if it is needed."""
         n = len(kept)
-        first, second = self._first_two(kept)
-        # Rows in no region, and, per region, the rows that are in no other: weight by class.
+        # The first two regions of each row; n if there are none.
+        inside = np.append(self.inside[kept], np.ones((1, len(self.y)), dtype=bool), axis=0)
+        first = inside.argmax(axis=0)
+        inside[first[first < n], np.flatnonzero(first < n)] = False
+        second = inside.argmax(axis=0)
+        # Per region, the rows that are in no other; then those in no region: weight by class.
         left = np.zeros((n + 1, self.n_classes))
         only = second == n
         np.add.at(left, (first[only], self.y[only]), self.units[only])
-        uncovered = np.zeros(self.n_classes)
-        is_uncovered = first == n
-        np.add.at(uncovered, self.y[is_uncovered], self.units[is_uncovered])
-        left = left[:n] + uncovered
+        left, uncovered = left[:n] + left[n], left[n]
         by_default = left.max(axis=1) - uncovered.max() if self.has_default else np.zeros(n)
         answer = np.append(self.answer[kept], -1)
         now, then = (answer[at] == self.y for at in (first, second))
@@ -118,15 +116,8 @@ class FlatList:
         lost[is_last & (left.argmax(axis=1) != answer[:n])] = np.inf
         return lost
 
-    def _first_two(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Positions in `kept` of the first two regions of each row; len(kept) if there are none."""
-        n = self.inside.shape[1]
-        inside = np.concatenate([self.inside[kept], np.ones((1, n), dtype=bool)])
-        first = inside.argmax(axis=0)
-        inside[first[first < len(kept)], np.flatnonzero(first < len(kept))] = False
-        return first, inside.argmax(axis=0)
 
-
+@dataclass(eq=False)
 class BoxList:
     """Grow a decision list of boxes, and simplify it with growing penalties η.
 
@@ -144,18 +135,19 @@ class BoxList:
     `purity_limit`, except that of the only box of a class.
     """
 
-    data: ProjectionRanks
+    search: ClassBoxSearch
     settings: Settings
+    should_stop: Callable[[], bool]
 
-    def __init__(
-        self, data: ProjectionRanks, settings: Settings, should_stop: Callable[[], bool]
-    ) -> None:
-        self.data, self.settings, self._should_stop = data, settings, should_stop
-        self._search = ClassBoxSearch(data)
-        self._n_candidates = settings.n_candidates or sum(map(len, data.subsets)) * data.n_classes
-        self._all = [np.arange(len(subset)) for subset in data.subsets]
-        self._used = [np.zeros(len(subset), dtype=bool) for subset in data.subsets]
-        share = data.class_units(np.arange(len(data.y))) / data.total
+    def __post_init__(self) -> None:
+        search, settings = self.search, self.settings
+        n_all = sum(map(len, search.subsets)) * search.problem.n_classes
+        self._n_candidates = settings.n_candidates or n_all
+        self._used = [np.zeros(len(subset), dtype=bool) for subset in search.subsets]
+        # Rows and ε when all projections were tried last, and the best projections by size.
+        self._scanned: tuple[int, float, list[np.ndarray]] = 0, -1.0, search.everything
+        self._all_rows = np.arange(len(search.y))
+        share = search.class_units(self._all_rows) / search.total
         needed = np.flatnonzero(share >= tuning.MIN_SHARE)
         self._needed: list[int] = needed.tolist() if settings.optimizes else []
 
@@ -169,56 +161,43 @@ class BoxList:
         """
         max_error, max_levels = self.settings.max_error, self.settings.max_levels
         boxes: list[RankBox] = []
-        left = np.arange(len(self.data.y))
+        left = self._all_rows
         while len(left) and (max_levels is None or len(boxes) < max_levels):
             box = self._next_box(left, max_error)
-            if box is None or self._should_stop():
+            if box is None or self.should_stop():
                 break
             max_error = box.max_error
             boxes.append(box)
-            left = left[~self.data.inside(box)[left]]
+            left = left[~self.search.inside(box)[left]]
         return boxes
 
     def _next_box(self, left: np.ndarray, max_error: float) -> RankBox | None:
-        units, settings = self.data.class_units(left), self.settings
-        for error in relaxed_errors(max_error, 1 - units.max() / units.sum(), settings.relax):
-            if self._should_stop():
+        units, settings = self.search.class_units(left), self.settings
+        for error in relaxed_errors(max_error, units, settings.relax):
+            if self.should_stop():
                 return None
-            stakes = class_stakes(
-                self.data, left, error, settings.complexity_penalty * self.data.total
-            )
-            found, bounds = self._search.best(
-                stakes, self._n_candidates, self._projections(len(left), error)
-            )
-            self._remember(len(left), error, bounds)
+            facet_units = settings.complexity_penalty * self.search.total
+            stakes = self.search.net_support(left, error, facet_units)
+            # The value of a projection changes little when few rows are removed.
+            n_rows, last_error, best = self._scanned
+            is_recent = error == last_error and len(left) >= tuning.RESCAN_AT * n_rows
+            tried = best if is_recent else self.search.everything
+            found, bounds = self.search.best(stakes, self._n_candidates, tried)
+            if not is_recent:
+                self._scanned = len(left), error, self._best_projections(bounds)
             for box in found:
                 if box.figures.value > 0 and self._is_allowed(box, units, error):
                     return replace(box, max_error=error)
         return None
 
-    _scanned: tuple[int, float, list[np.ndarray]] = (0, -1.0, [])
-
-    def _projections(self, n_left: int, max_error: float) -> list[np.ndarray]:
-        """All projections, or, if few rows were covered since all were tried, the best ones.
-
-        The value of a projection changes little when few rows are removed.
-        """
-        n_rows, error, best = self._scanned
-        is_recent = error == max_error and n_left >= tuning.RESCAN_AT * n_rows
-        return best if is_recent else self._all
-
-    def _remember(self, n_left: int, max_error: float, bounds: list[np.ndarray]) -> None:
-        if len(bounds) != len(self._all) or any(
-            len(bound) != len(rows) for bound, rows in zip(bounds, self._all)
-        ):
-            return
+    def _best_projections(self, bounds: list[np.ndarray]) -> list[np.ndarray]:
         value = [bound.max(axis=1) for bound in bounds]
         best = np.sort(np.argsort(-np.concatenate(value), kind="stable")[: tuning.N_RESCANNED])
         ends = np.cumsum([0, *map(len, value)])
         chosen = [best[(best >= a) & (best < b)] - a for a, b in zip(ends, ends[1:])]
-        self._scanned = n_left, max_error, chosen
         for used, positions in zip(self._used, chosen):
             used[positions] = True
+        return chosen
 
     def _is_allowed(
         self, box: RankBox, class_units: np.ndarray, max_error: float, limit: float | None = None
@@ -227,12 +206,10 @@ class BoxList:
 
         `class_units` is the weight of each class among the rows that no earlier box contains.
         """
-        per_weight = self.data.problem.weights.units_per_weight
-        of_class = int(class_units[box.answer])
+        per_weight = self.search.problem.weights.units_per_weight
+        support = self.settings.min_support
+        support *= int(class_units[box.answer]) if support < 1 else per_weight
         n_rows = min(ceil(1 / max(max_error, 1e-2) - 1e-9), tuning.MIN_ROWS)
-        support = self.settings.min_support * (
-            of_class if self.settings.min_support < 1 else per_weight
-        )
         total, right = box.figures.total, box.figures.right
         limit = self.settings.purity_limit if limit is None else limit
         is_pure = is_error_allowed(total - right, total, limit)
@@ -245,7 +222,7 @@ class BoxList:
         for penalty in penalties:
             if not self.settings.optimizes:
                 boxes = self.prune(boxes, penalty)
-            elif not self._should_stop():
+            elif not self.should_stop():
                 boxes = self.prune(self._with_needed(boxes, penalty), penalty)
                 boxes = self._optimize(boxes, penalty, tuning.MAX_SWEEPS)
                 boxes = self._with_needed(boxes, penalty)
@@ -254,41 +231,37 @@ class BoxList:
     def predict(self, boxes: Sequence[RankBox], rows: np.ndarray) -> np.ndarray:
         """Answers for other rows of the problem; ends lie in the middle of gaps."""
         answers = np.full(len(rows), self.flat(boxes).default())
-        left, open_rows = np.arange(len(self.data.y)), np.ones(len(rows), dtype=bool)
+        left, open_rows = self._all_rows, np.ones(len(rows), dtype=bool)
         for box in boxes:
             features, shape = self.in_values(box, left, round_ends=False)
-            inside = shape.contains(project(self.data.problem.X, features, rows)) & open_rows
+            inside = shape.contains(project(self.search.problem.X, features, rows)) & open_rows
             answers[inside] = box.answer
             open_rows &= ~inside
-            left = left[~self.data.inside(box)[left]]
+            left = left[~self.search.inside(box)[left]]
         return answers
 
     def flat(self, boxes: Sequence[RankBox]) -> FlatList:
         """The boxes with the rows that each contains."""
-        data = self.data
-        return FlatList(
-            np.array([data.inside(box) for box in boxes]).reshape(len(boxes), len(data.y)),
-            np.array([box.answer for box in boxes], dtype=np.int64),
-            np.array([box.figures.n_ends for box in boxes], dtype=np.int64),
-            data.y,
-            data.units,
-            data.n_classes,
-            self.settings.has_default,
-            self._needed,
-        )
+        search = self.search
+        inside = np.array([search.inside(box) for box in boxes]).reshape(len(boxes), len(search.y))
+        answers = np.array([box.answer for box in boxes], dtype=np.int64)
+        n_ends = np.array([box.figures.n_ends for box in boxes], dtype=np.int64)
+        of_rows = search.y, search.units, search.problem.n_classes
+        has_default, needed = self.settings.has_default, self._needed
+        return FlatList(inside, answers, n_ends, *of_rows, has_default, needed)
 
     def _objective(self, boxes: Sequence[RankBox], penalty: float) -> float:
-        is_right = self.flat(boxes).answers()[0] == self.data.y
+        is_right = self.flat(boxes).answers()[0] == self.search.y
         size = sum(box.figures.n_ends for box in boxes)
-        return float(self.data.units[is_right].sum()) - penalty * self.data.total * size
+        return float(self.search.units[is_right].sum()) - penalty * self.search.total * size
 
     def prune(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
         """Remove the box whose removal saves most, until no removal saves anything."""
-        return [boxes[i] for i in self.flat(boxes).pruned(penalty * self.data.total)]
+        return [boxes[i] for i in self.flat(boxes).pruned(penalty * self.search.total)]
 
     def finish(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
         """Optimize the boxes of the last list of a path further, then drop impure boxes."""
-        if self.settings.optimizes and not self._should_stop():
+        if self.settings.optimizes and not self.should_stop():
             boxes = self._optimize(boxes, penalty, tuning.FINAL_SWEEPS)
             boxes = self._with_needed(boxes, penalty)
         return [boxes[i] for i in self.flat(boxes).without_impure(self.settings.purity_limit)]
@@ -308,7 +281,7 @@ class BoxList:
         """Optimize each box in turn, given the new earlier boxes and the old later ones."""
         flat = self.flat(boxes)
         later, default = flat.answers(), flat.default()
-        left = np.arange(len(self.data.y))
+        left = self._all_rows
         kept: list[RankBox] = []
         for position, (box, rest) in enumerate(zip(boxes, later[1:])):
             others = {b.answer for b in [*kept, *boxes[position + 1 :]]} | {default}
@@ -316,14 +289,14 @@ class BoxList:
             best = self._best(box, left, rest, penalty, is_needed) if len(left) else None
             if best is not None:
                 kept.append(best)
-                left = left[~self.data.inside(best)[left]]
+                left = left[~self.search.inside(best)[left]]
         return kept
 
     def _stakes(self, left: np.ndarray, rest: np.ndarray, penalty: float, odds: int = 1) -> Stakes:
         """What rows gain in a box before the rest of the list."""
-        units = self.data.units[left]
-        held, tie = units * (rest[left] == self.data.y[left]), tuning.TIE
-        facet = round(tie * penalty * self.data.total)
+        units = self.search.units[left]
+        held, tie = units * (rest[left] == self.search.y[left]), tuning.TIE
+        facet = round(tie * penalty * self.search.total)
         return Stakes(left, units * (tie + 2) * odds, tie * held + units, held, facet)
 
     def _best(
@@ -331,19 +304,19 @@ class BoxList:
     ) -> RankBox | None:
         """The box with the largest objective, or None if the list is better without it."""
         odds = tuning.ODDS[0] if is_needed else 1
-        stakes, data = self._stakes(left, rest, penalty, odds), self.data
+        stakes, search = self._stakes(left, rest, penalty, odds), self.search
         used = [np.flatnonzero(used) for used in self._used]
-        found, _ = self._search.best(stakes, tuning.N_OTHERS, used, old.answer if is_needed else -1)
+        found, _ = search.best(stakes, tuning.N_OTHERS, used, old.answer if is_needed else -1)
         # From the old box, and from a box of its columns without finite ends.
         lower = np.stack([old.lower, np.zeros_like(old.lower)])
-        upper = np.stack([old.upper, data.sizes[old.columns] - 1])
+        upper = np.stack([old.upper, search.sizes[old.columns] - 1])
         columns, answers = np.stack([old.columns] * 2), np.full(2, old.answer)
-        found += self._search.improve(stakes, columns, answers, lower, upper)
+        found += search.improve(stakes, columns, answers, lower, upper)
         found = [replace(b, max_error=old.max_error) for b in found if b.figures.n_ends]
         found.sort(
             key=lambda box: -(box.figures.value if is_needed else self._gained(box, penalty))
         )
-        class_units, limit = data.class_units(left), 1.0 if is_needed else None
+        class_units, limit = search.class_units(left), 1.0 if is_needed else None
         for box in found:
             if self._gained(box, penalty) <= 0 and not is_needed:
                 return None
@@ -353,41 +326,37 @@ class BoxList:
 
     def _gained(self, box: RankBox, penalty: float) -> float:
         """What the objective gains by a box before the rest of the list."""
-        size = self.data.total * box.figures.n_ends
+        size = self.search.total * box.figures.n_ends
         return float(box.figures.right - box.figures.held) - penalty * size
 
     def _with_needed(self, boxes: list[RankBox], penalty: float) -> list[RankBox]:
         """Insert a box of each class that needs one, where the objective is best."""
-        everything = np.arange(len(self.data.y))
-        flat, later = None, []
+        flat = self.flat(boxes)
+        later = flat.answers()
         for answer in self._needed:
-            if flat is None:
-                flat = self.flat(boxes)
-                later = flat.answers()
             if answer == flat.default() or (later[0] == answer).any():
                 continue
-            ends = [(0, everything)]
-            if boxes:
-                ends.append((len(boxes), np.flatnonzero(~flat.inside.any(axis=0))))
+            ends = {0: self._all_rows, len(boxes): np.flatnonzero(~flat.inside.any(axis=0))}
             found = []
-            for place, left in ends:
-                box = self._box_of(int(answer), left, later[place], penalty)
+            for place, left in ends.items():
+                box = self._box_of(answer, left, later[place], penalty)
                 if box is not None:
                     found.append((self._gained(box, penalty), -place, box))
             if found:
-                _, place, box = max(found, key=lambda each: each[:2])
-                boxes = [*boxes[:-place], box, *boxes[-place:]] if place else [box, *boxes]
-                flat = None
+                _, minus_place, box = max(found, key=lambda each: each[:2])
+                boxes = [*boxes[:-minus_place], box, *boxes[-minus_place:]]
+                flat = self.flat(boxes)
+                later = flat.answers()
         return boxes
 
     def _box_of(
         self, answer: int, left: np.ndarray, rest: np.ndarray, penalty: float
     ) -> RankBox | None:
         """A box of a class with enough support, at the lowest odds that give one."""
-        class_units = self.data.class_units(left)
+        class_units = self.search.class_units(left)
         for odds in tuning.ODDS if class_units[answer] else ():
             stakes = self._stakes(left, rest, penalty, odds)
-            found, _ = self._search.best(stakes, tuning.N_OTHERS, self._all, answer)
+            found, _ = self.search.best(stakes, tuning.N_OTHERS, self.search.everything, answer)
             for box in found:
                 if box.figures.n_ends and self._is_allowed(box, class_units, 0.5, 1.0):
                     return box
@@ -402,19 +371,20 @@ class BoxList:
 
         An end becomes infinite if no row that satisfies the other columns lies beyond it.
         """
-        data = self.data
-        used = np.flatnonzero((box.lower > 0) | (box.upper < data.sizes[box.columns] - 1))
+        search = self.search
+        used = np.flatnonzero((box.lower > 0) | (box.upper < search.sizes[box.columns] - 1))
         used = used if len(used) else np.arange(1)
-        features = tuple(data.features[box.columns[used]].tolist())
-        P = project(data.problem.X, features, data.rows)
-        inside = P[data.inside(box)]
+        features = tuple(search.features[box.columns[used]].tolist())
+        P = project(search.problem.X, features, search.rows)
+        inside = P[search.inside(box)]
         shape = Boxes(np.nextafter(inside.min(axis=0), -np.inf), inside.max(axis=0))
         return features, round_box(shape, P[left], "round" if round_ends else "midpoint")
 
 
-def relaxed_errors(max_error: float, majority_error: float, relax: float) -> Iterator[float]:
+def relaxed_errors(max_error: float, class_units: np.ndarray, relax: float) -> Iterator[float]:
     """ε, then ε · 1.5 and so on, up to the error of the most frequent class and to `relax`."""
     yield max_error
+    majority_error = 1 - class_units.max() / class_units.sum()
     while max_error < min(majority_error, tuning.MAX_RELAXED):
         relaxed = max_error * tuning.RELAX_BY if max_error > 0 else 0.01
         max_error = min(relaxed, tuning.MAX_RELAXED)

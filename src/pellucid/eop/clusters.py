@@ -64,14 +64,12 @@ class ClusterDescription:
     @property
     def _extent(self) -> str:
         """How many regions there are, and which share of the rows they contain."""
-        n = len(self.regions)
-        if not n:
-            return "no region"
-        share = f"{100 * self.coverage:.1f}%"
-        if self.coverage < 1 and share == "100.0%":
-            share = "over 99.9%"
-        share = "all" if self.coverage == 1 else share
-        return f"one region contains {share}" if n == 1 else f"{n} regions contain {share}"
+        n, share = len(self.regions), f"{100 * self.coverage:.1f}%"
+        if share == "100.0%":
+            share = "all" if self.coverage == 1 else "over 99.9%"
+        if n < 2:
+            return f"one region contains {share}" if n else "no region"
+        return f"{n} regions contain {share}"
 
 
 class ClusterRegions(RegionExportMixin, ReportMixin, RuleList[ClusterDescription]):
@@ -212,16 +210,11 @@ def explain_clusters(
         raise ValueError(f"noise={noise!r} must be 'background' or 'cluster'")
     refuse_scan(X)
     check_consistent_length(X, labels)
-    weight = None if sample_weight is None else read_sample_weight(sample_weight, len(labels))
     is_dropped = is_background(noise) and labels.dtype.kind in "if"
     is_noise = (labels == -1) & is_dropped
-    if is_noise.any():
-        if is_noise.all():
-            raise ValueError(
-                "every label is -1 (noise); set noise='cluster' to describe these rows"
-            )
-        weight = np.ones(len(labels)) if weight is None else weight
-        weight = np.where(is_noise, 0.0, weight)
+    weight = np.where(is_noise, 0.0, read_sample_weight(sample_weight, len(labels)))
+    if len(labels) and is_noise.all():
+        raise ValueError("every label is -1 (noise); set noise='cluster' to describe these rows")
     encoding = None
     if columns is None and _has_other_types(X):
         table = Columns.of(X)
@@ -234,25 +227,19 @@ def explain_clusters(
     model.fit(X, labels, sample_weight=weight)
     model.columns_ = None if columns is None else list(columns)
     model.formats_ = dict(formats or {})
-    rules, predicted = model.explain()[:-1], model.predict(X)
-    pieces = [piece for rule in rules for piece in rule.pieces]
+    predicted = model.predict(X)
+    pieces = [piece for rule in model.explain()[:-1] for piece in rule.pieces]
     if is_noise.any():
         places = model.apply(X)[is_noise].T.tolist()
         inside = Counter(zip(*places, predicted[is_noise].tolist()))
         pieces = [replace(p, n_noise=inside[p.level, p.region, p.answer]) for p in pieces]
-    is_used = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
-    clusters = []
+    clusters, is_used = [], weight > 0
     for cluster in model.classes_.tolist():
-        regions = [piece for piece in pieces if piece.answer == cluster]
-        members = labels == cluster
-        size = members.sum() if weight is None else weight[members].sum()
+        regions = tuple(piece for piece in pieces if piece.answer == cluster)
         covered = sum(region.support * region.purity for region in regions)
-        n_samples = int(np.count_nonzero(members if weight is None else members & (weight > 0)))
-        coverage = min(float(covered / size), 1.0)
-        n_assigned = int(np.count_nonzero(is_used & (predicted == cluster)))
-        clusters.append(
-            ClusterDescription(cluster, n_samples, coverage, n_assigned, tuple(regions))
-        )
+        coverage = min(float(covered / weight[labels == cluster].sum()), 1.0)
+        sizes = [int(np.sum(is_used & (each == cluster))) for each in (labels, predicted)]
+        clusters.append(ClusterDescription(cluster, sizes[0], coverage, sizes[1], regions))
     return ClusterRegions(clusters, model, encoding, is_noise)
 
 

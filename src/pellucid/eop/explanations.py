@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid._utils.texts import rule_words, say
-from pellucid.regions.answer_regions import (
-    AnswerRegion,
-    answer_regions,
-    region_text,
-)
+from pellucid.regions.answer_regions import AnswerRegion, answer_regions, region_text
 from pellucid.regions.levels import Level, LevelAnswers, project
 from pellucid.regions.words import column_texts
 
 if TYPE_CHECKING:
     from pellucid.tables.encoding import Indicator
-
-EARLIER = "it is in no earlier region"
-"""Condition of all regions after the first."""
 
 
 @dataclass(frozen=True)
@@ -59,25 +52,19 @@ class UncoveredRows:
     def _answer_text(self) -> str:
         share = say("shareOfRows", share=self.share) if self.share else say("noTrainingRows")
         figures = [share]
-        if self.by_neighbours:
-            answer = say("closestLevel")
-            if self.share:
-                figures.append(say("suchRowsCorrect", purity=self.purity))
-        else:
-            answer = say("noAnswer") if self.answer is None else f"{self.answer}"
-            if self.answer is not None:
-                key = "suchRowsAre" if self.share else "allRowsAre"
-                figures.append(say(key, purity=self.purity, answer=answer))
+        answer = say("closestLevel" if self.by_neighbours else "noAnswer")
+        if self.by_neighbours and self.share:
+            figures.append(say("suchRowsCorrect", purity=self.purity))
+        elif self.answer is not None:
+            answer, key = f"{self.answer}", "suchRowsAre" if self.share else "allRowsAre"
+            figures.append(say(key, purity=self.purity, answer=answer))
         return say("uncovered", answer=answer, figures=figures)
 
 
 def closest_level(
     levels: Sequence[Level], X: Any, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The level at which each row has the highest score, and the class that it predicts.
-
-    All levels have nonparametric regions. Ties go to the first level.
-    """
+    """The first level at which each row has its highest score, and the class that it predicts."""
     best = np.full(len(rows), -1.0)
     closest, answer = np.zeros((2, len(rows)), dtype=np.int64)
     for index, level in enumerate(levels if len(rows) else ()):
@@ -119,7 +106,7 @@ class LevelRule:
         values: dict[str, Any] = {"level": self.level + 1, "share": self.coverage}
         if len(self.pieces) == 1 and not self.pieces[0].condition:
             piece = self.pieces[0]
-            figures = [piece.figures, *([held_out] if is_known else [])]
+            figures = [piece.figures, held_out] if is_known else [piece.figures]
             values |= {"region": region_text(piece), "answer": str(piece.answer)}
             return say("levelOfOne", figures=figures, **values)
         values |= {"columns": self.names, "error": self.error, "heldOut": held_out}
@@ -199,19 +186,12 @@ def level_rules(
     unit: float = 1.0,
 ) -> list[LevelRule]:
     """Describe all levels; see `answer_regions` for the parameters."""
-    return [
-        LevelRule(
-            level=index,
-            names=tuple(column_texts(names[f] for f in level.features)),
-            pieces=tuple(pieces),
-            coverage=level.coverage,
-            error=level.error,
-            held_out_error=level.held_out_error,
-        )
-        for index, (level, pieces) in enumerate(
-            zip(levels, answer_regions(levels, names, classes, total, unit))
-        )
-    ]
+    rules: list[LevelRule] = []
+    for level, pieces in zip(levels, answer_regions(levels, names, classes, total, unit)):
+        columns = tuple(column_texts(names[f] for f in level.features))
+        figures = level.coverage, level.error, level.held_out_error
+        rules.append(LevelRule(len(rules), columns, tuple(pieces), *figures))
+    return rules
 
 
 def explain_rows(
@@ -223,7 +203,10 @@ def explain_rows(
     classes: np.ndarray,
 ) -> list[EOPExplanation]:
     """Explain the prediction for each row by the descriptions of the levels (`rules`)."""
-    reason = _uncovered_reason(leftover)
+    reason = "it is in no region"
+    if leftover.answer is not None:
+        subject = "such training rows" if leftover.share else "all training rows"
+        reason += f", and {100 * leftover.purity:.1f}% of {subject} are {leftover.answer}"
     explanations = [
         EOPExplanation(row, leftover.answer, -1, -1, (), (), {}, 0.0, leftover.purity, reason)
         for row in range(X.shape[0])
@@ -278,15 +261,8 @@ def _with_earlier(piece: AnswerRegion, text: str) -> str:
     """Text of a region with the condition that no earlier region contains the row."""
     if piece.is_first:
         return text
-    return EARLIER if text == rule_words().everywhere else f"{EARLIER}, and {text}"
-
-
-def _uncovered_reason(leftover: UncoveredRows) -> str:
-    if leftover.answer is None:
-        return "it is in no region"
-    rows = "such training rows" if leftover.share else "all training rows"
-    share = f"{100 * leftover.purity:.1f}%"
-    return f"it is in no region, and {share} of {rows} are {leftover.answer}"
+    earlier = "it is in no earlier region"
+    return earlier if text == rule_words().everywhere else f"{earlier}, and {text}"
 
 
 def _without_rows(level: Level, rule: LevelRule, region: int, answer: Any) -> AnswerRegion:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,16 +54,9 @@ class Calibration:
 
 @dataclass(frozen=True)
 class RegionSearchResult:
-    """Calibrated regions, and the region of each row.
+    """Regions before and after calibration (see `Calibration`), and the region of each row.
 
-    Attributes
-    ----------
-    before, after : Regions
-        Regions before and after calibration.
-    which, held_which : ndarray of int
-        Index of the region in `after` of each training row and of each held-out row; -1 if none.
-    deleted, held_out_rows, held_out_error : ndarray
-        See `Calibration`.
+    `which` and `held_which` are indices in `after` by training row and by held-out row; -1 if none.
     """
 
     before: Regions
@@ -91,11 +84,9 @@ class Finder(ABC):
         Initial ε, before it is relaxed.
     """
 
-    n_bootstraps: int
-    max_error: float
-
     def __init__(self, n_bootstraps: int = 0, max_error: float = 1.0) -> None:
-        self.n_bootstraps, self.max_error = n_bootstraps, max_error
+        self.n_bootstraps: int = n_bootstraps
+        self.max_error: float = max_error
 
     @abstractmethod
     def find(
@@ -309,15 +300,9 @@ class ShapeFinder(Finder):
             region = self._recalibrate(region, rows, held, both, held_max_error, random)
             kept.append(self.finish(region, both))
         after = self.join(kept, dim)
-        return RegionSearchResult(
-            before,
-            after,
-            after.which(view.P),
-            after.which(view.held_P),
-            np.array(deleted, dtype=np.int64),
-            np.array(n_held, dtype=np.int64),
-            np.array(errors),
-        )
+        which = after.which(view.P), after.which(view.held_P)
+        counts = np.array(deleted, dtype=np.int64), np.array(n_held, dtype=np.int64)
+        return RegionSearchResult(before, after, *which, *counts, np.array(errors))
 
     def _cover(
         self, rows: Rows, max_error: float, view: ProjectionView, random: np.random.RandomState
@@ -332,10 +317,10 @@ class ShapeFinder(Finder):
             region = self.grow(rows, gains, random)
             if region is None:
                 break
-            newly_covered = region.contains(rows.P) & uncovered
-            if rows.units[newly_covered].sum() < min_units:
-                break
-            if gains[region.contains(rows.P)].sum() < rows.facet * region.n_facets.sum():
+            inside = region.contains(rows.P)
+            newly_covered = inside & uncovered
+            is_small = rows.units[newly_covered].sum() < min_units
+            if is_small or gains[inside].sum() < rows.facet * region.n_facets.sum():
                 break
             regions.append(region)
             gains[newly_covered] = 0
@@ -343,28 +328,15 @@ class ShapeFinder(Finder):
         return regions
 
     def _recalibrate(
-        self,
-        region: Regions,
-        rows: Rows,
-        held: Rows,
-        both: Rows,
-        held_max_error: float,
-        random: np.random.RandomState,
+        self, region: Regions, rows: Rows, held: Rows, both: Rows, max_error: float, random: Any
     ) -> Regions:
-        """Fit the region to all rows; keep the old one if the new error exceeds ε.
-
-        The error is checked on the training rows and on the held-out rows.
-        """
-        fitted = self.fit(region, both, both.gains)
-        if self.n_bootstraps:
-            bootstraps = []
-            for _ in range(self.n_bootstraps):
-                multiplicity = random.poisson(1.0, len(both.units))
-                bootstraps.append(self.fit(region, both, both.gains * multiplicity))
-            fitted = self.median(bootstraps)
-        for sample in (held, rows):
-            weight, wrong = _weight_inside(fitted, sample)
-            if not weight or not is_error_allowed(wrong, weight, held_max_error):
+        """Fit the region to all rows; keep the old one if the error of either part exceeds ε."""
+        samples = (random.poisson(1.0, len(both.units)) for _ in range(self.n_bootstraps))
+        bootstraps = [self.fit(region, both, both.gains * sample) for sample in samples]
+        fitted = self.median(bootstraps) if bootstraps else self.fit(region, both, both.gains)
+        for part in (held, rows):
+            weight, wrong = _weight_inside(fitted, part)
+            if not weight or not is_error_allowed(wrong, weight, max_error):
                 return region
         return fitted
 
@@ -380,14 +352,8 @@ def _rows(
 
 def _concatenate(a: Rows, b: Rows) -> Rows:
     """All rows with the smaller of both values of ε."""
-    return Rows(
-        np.concatenate([a.P, b.P]),
-        np.concatenate([a.correct, b.correct]),
-        np.concatenate([a.units, b.units]),
-        min(a.gain, b.gain),
-        max(a.loss, b.loss),
-        a.scale,
-    )
+    P, correct, units = (np.concatenate(parts) for parts in zip(a[:3], b[:3]))
+    return Rows(P, correct, units, min(a.gain, b.gain), max(a.loss, b.loss), a.scale)
 
 
 def _weight_inside(region: Regions, rows: Rows) -> tuple[int, int]:

@@ -19,21 +19,11 @@ def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, 
     The potential is Σ max(0, gain · C - loss · W) over the cells of a grid, where C and W are
     the weights of the correctly and of the wrongly classified rows in the cell.
 
-    Parameters
-    ----------
-    answers : (n_subsets, n) int64
-        Predicted class of each row by the classifier of each subset. A first entry of -1 means
-        that there is no classifier.
-    codes : (n_columns, n) uint8
-        Bin of each row in each column.
-    subsets : (n_subsets, dim) int64
-        Indices of columns in `codes`.
-    gains, losses : (n_max_errors,) int64
-        Multiples of ε and 1 - ε.
-    wrong : (n_subsets,) int64, filled in
-        Weight of the misclassified rows; -1 where there is no classifier.
-    potential : (n_max_errors, n_subsets) int64, filled in
-        -1 where there is no classifier.
+    `answers` (n_subsets, n) are the predicted classes; a first entry of -1 means that there is no
+    classifier. `codes` (n_columns, n) are the bins of the rows, and `subsets` (n_subsets, dim)
+    positions in it. `gains` and `losses` are multiples of ε and 1 - ε. The weights `wrong`
+    (n_subsets) of the misclassified rows and `potential` (n_max_errors, n_subsets) are filled in,
+    with -1 where there is no classifier.
     """
     n_subsets, dim = subsets.shape
     cells = n_bins**dim
@@ -53,10 +43,7 @@ def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, 
                 correct_in[cell] += units[i]
             else:
                 wrong_in[cell] += units[i]
-        total = 0
-        for cell in range(cells):
-            total += wrong_in[cell]
-        wrong[s] = total
+        wrong[s] = wrong_in.sum()
         for p in range(len(gains)):
             value = 0
             for cell in range(cells):
@@ -74,19 +61,13 @@ def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
     raise the maximum to the weight of the row's class, so one pass from each end is enough. Ties
     go to the lowest threshold. A threshold must beat the best single class.
 
-    Parameters
-    ----------
-    orders : (n_columns, n) int
-        Rows of each column in ascending order of their values.
-    ends : (n_columns, 2) float64, filled in
-        The largest value on the left and the smallest on the right. Both are infinite if no
-        threshold beats the best single class; all rows are then on the left.
-    classes : (n_columns, 2) int64, filled in
-        Heaviest class on the left and on the right; ties go to the lowest class.
-    wrong : (n_columns,) int64, filled in
-        Weight of the misclassified rows.
+    `orders` (n_columns, n) are the rows in ascending order of their values. Filled in are `ends`
+    (n_columns, 2), the largest value on the left and the smallest on the right, `classes`
+    (n_columns, 2), the heaviest class on either side, and `wrong` (n_columns), the weight of the
+    misclassified rows. Both ends are infinite if no threshold beats the best single class; all
+    rows are then on the left.
     """
-    n = len(y)
+    n, total = len(y), units.sum()
     weight = np.empty(n_classes, np.int64)
     suffix = np.empty(n + 1, np.int64)
     suffix[n] = 0
@@ -111,14 +92,11 @@ def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
         if cut >= 0:
             ends[j, 0] = columns[j, orders[j, cut]]
             ends[j, 1] = columns[j, orders[j, cut + 1]]
-        total = 0
-        for i in range(n):
-            total += units[i]
         wrong[j] = total - best
-        last = cut if cut >= 0 else n - 1
+        middle = cut + 1 if cut >= 0 else n
         for side in range(2):
             weight[:] = 0
-            begin, end = (0, last + 1) if side == 0 else (last + 1, n)
+            begin, end = (0, middle) if side == 0 else (middle, n)
             for i in range(begin, end):
                 row = orders[j, i]
                 weight[y[row]] += units[row]
@@ -200,16 +178,11 @@ def _solve(matrix, vector):
 
 @allocating
 def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, coef):
-    """Fit one-vs-rest linear classifiers for every subset of the columns.
+    """Fit one-vs-rest linear classifiers for every subset of the standardized columns.
 
-    Parameters
-    ----------
-    columns : (n_columns, n) float64
-        Standardized columns.
-    present : (n_classes,) bool
-        Whether each class has rows; the others are never predicted.
-    coef : (n_subsets, n_classes, dim + 1) float64, filled in
-        Weights and intercept of each class. With two classes the first is minus the second.
+    Classes that are not `present`, those without rows, are never predicted. Weights and intercept
+    of each class are filled in `coef` (n_subsets, n_classes, dim + 1). With two classes the first
+    is minus the second.
     """
     size = subsets.shape[1] + 1
     gradient, trial_gradient = np.empty(size), np.empty(size)
@@ -223,14 +196,12 @@ def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, 
                 coef[s, c, size - 1] = -np.inf
                 continue
             if n_classes == 2 and c == 1 and present[0]:
-                for a in range(size):
-                    coef[s, 1, a] = -coef[s, 0, a]
+                coef[s, 1, :] = -coef[s, 0, :]
                 continue
             w[:] = 0
             value = _objective(w, columns, subset, c, y, weight, C, is_logistic, gradient, hessian)
             for _ in range(MAX_STEPS):
-                for a in range(size):
-                    step[a] = gradient[a]
+                step[:] = gradient
                 _solve(hessian, step)
                 slope = 0.0
                 for a in range(size):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -11,35 +12,19 @@ import numpy as np
 
 from pellucid._utils.progress import Interrupt, Progress
 from pellucid.eop import tuning
-from pellucid.eop.base_classifiers import BaseClassifier, FittedClassifier
-from pellucid.eop.box_lists import relaxed_errors
-from pellucid.eop.box_search import ClassBoxSearch, ProjectionRanks, class_stakes
+from pellucid.eop.base_classifiers import (
+    BaseClassifier,
+    FittedClassifier,
+    Scan,
+    constant,
+    scan_projections,
+)
+from pellucid.eop.box_lists import BoxList, FlatList, relaxed_errors
+from pellucid.eop.box_search import ClassBoxSearch, RankBox
 from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
 from pellucid.eop.problem import ProjectionView, RegionProblem, Settings, is_error_allowed
-from pellucid.eop.projections import Scan, scan_projections
 from pellucid.regions.levels import Level, project
-
-
-@dataclass
-class LearningResult:
-    """Levels and the assignment of training rows to them."""
-
-    level: np.ndarray
-    region: np.ndarray
-    """Level and region that contain each row; -1 for uncovered rows."""
-    uncovered_answer: np.ndarray
-    """Predicted class of the level with the highest leave-one-out score of the row; -1 without
-    nonparametric regions."""
-    uncovered: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Indices of the rows in no region."""
-    levels: list[Level] = field(default_factory=list)
-    history: list[Calibration] = field(default_factory=list)
-    n_tried: int = 0
-    n_skipped: int = 0
-    """Projections, over all levels, on which the base classifier could not be fitted."""
-    is_interrupted: bool = False
-    is_exhausted: bool = False
-    """Whether all training rows were covered or `max_levels` was reached."""
+from pellucid.regions.shapes import Regions
 
 
 class ProjectionCandidate(NamedTuple):
@@ -51,16 +36,25 @@ class ProjectionCandidate(NamedTuple):
     view: ProjectionView
 
 
+class LevelAttempt(NamedTuple):
+    """The regions of a candidate that were found with some ε."""
+
+    candidate: ProjectionCandidate
+    found: RegionSearchResult
+    max_error: float
+
+
 @dataclass
 class Learner:
     """Base class of the level search, on training rows (`rows`) and held-out rows (`held`).
 
-    `finders` search for regions in general, and in projections with a column of zeros and ones.
-    `subsets` are the projections, one array per size.
+    `base` is None for constants: one classifier per class. `finders` search for regions in general,
+    and in projections with a column of zeros and ones. `subsets` are the projections, one array per
+    size.
     """
 
     problem: RegionProblem
-    base: BaseClassifier
+    base: BaseClassifier | None
     finders: tuple[Finder, Finder]
     subsets: list[np.ndarray]
     rows: np.ndarray
@@ -71,37 +65,37 @@ class Learner:
 
     def __post_init__(self) -> None:
         self._all_rows, self._all_held = self.rows, self.held
-        n = len(self.problem.y)
-        none = np.full(n, -1)
-        self.learned: LearningResult = LearningResult(none, none.copy(), none.copy())
+        self.level: np.ndarray = np.full(len(self.problem.y), -1)
+        self.region: np.ndarray = self.level.copy()
+        """Level and region that contain each row; -1 for uncovered rows."""
+        self.uncovered_answer: np.ndarray = self.level.copy()
+        """Predicted class of the level with the highest leave-one-out score of the row; -1 without
+        nonparametric regions."""
+        self.levels: list[Level] = []
+        self.history: list[Calibration] = []
+        self.n_tried: int = 0
+        self.n_skipped: int = 0
+        """Projections, over all levels, on which the base classifier could not be fitted."""
         self.interrupt: Interrupt = Interrupt()
+        self.is_interrupted: bool = False
         self._search: ClassBoxSearch | None = None
-        self._best_score = np.full(len(self.problem.y), -1.0)
+        self._best_score = np.full(len(self.level), -1.0)
 
-    def learn(self) -> LearningResult:
+    def learn(self) -> None:
         """Find all levels. Ctrl-C stops the search and keeps the levels found so far."""
         with Interrupt() as self.interrupt:
-            while not self._is_finished():
-                found = self._next_level()
+            while any(map(len, self.subsets)) and not self.is_exhausted:
+                found = None if self._should_stop() else self._next_level()
                 if found is None:
                     break
-                self._add(*found)
-        return self._finish()
+                self._add(found)
+        self.is_interrupted |= self.interrupt.requested
 
-    def _finish(self) -> LearningResult:
-        learned = self.learned
-        learned.is_interrupted |= self.interrupt.requested
-        learned.is_exhausted = not len(self.rows) or self._has_max_levels()
-        learned.uncovered = np.sort(self._remaining)
-        return learned
-
-    def _has_max_levels(self) -> bool:
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether all training rows are covered or `max_levels` is reached."""
         limit = self.settings.max_levels
-        return limit is not None and len(self.learned.levels) >= limit
-
-    def _is_finished(self) -> bool:
-        has_no_input = not len(self.rows) or not any(map(len, self.subsets))
-        return has_no_input or self._has_max_levels() or self._should_stop()
+        return not len(self.rows) or (limit is not None and len(self.levels) >= limit)
 
     def _should_stop(self) -> bool:
         return self.interrupt.requested
@@ -111,43 +105,27 @@ class Learner:
         """Training rows, then held-out rows, that no level covers."""
         return np.concatenate([self.rows, self.held])
 
-    @property
-    def all_rows(self) -> np.ndarray:
-        """Training and held-out rows, those that levels cover too."""
-        return np.sort(np.concatenate([self._all_rows, self._all_held]))
-
-    def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
-        """Candidate, regions and ε of the next level, or None if none is found."""
-        seed = int(self.random.randint(2**31 - 1))
+    def _next_level(self) -> LevelAttempt | None:
+        """The attempt with the largest `_value`, for the first ε with which one is above -inf."""
+        self._seed = int(self.random.randint(2**31 - 1))
         for max_error, candidates in self._attempts():
             if self._should_stop():
-                return None
-            found = self._best(candidates, max_error, seed) if candidates else None
-            if found is not None:
-                return *found, max_error
+                break
+            search = partial(self._regions, max_error=max_error)
+            found = zip(candidates, self.problem.pool.map(search, candidates))
+            tried = [LevelAttempt(candidate, regions, max_error) for candidate, regions in found]
+            values = [self._value(attempt) for attempt in tried]
+            if max(values, default=-np.inf) > -np.inf:
+                return tried[int(np.argmax(values))]
+            if tried:
+                self._record(tried[0], is_used=False)
         return None
 
     def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
         """Values of ε to try in turn, and the projections in which regions are searched."""
         raise NotImplementedError
 
-    def _best(
-        self, candidates: list[ProjectionCandidate], max_error: float, seed: int
-    ) -> tuple[ProjectionCandidate, RegionSearchResult] | None:
-        """The candidate with the largest `_value`, with its regions; None if all are -inf."""
-        results = self.problem.pool.map(
-            lambda candidate: self._regions(candidate, max_error, seed), candidates
-        )
-        values = [self._value(c, f, max_error) for c, f in zip(candidates, results)]
-        best = int(np.argmax(values))
-        if values[best] > -np.inf:
-            return candidates[best], results[best]
-        self._record(candidates[0], results[0], max_error, is_used=False)
-        return None
-
-    def _value(
-        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
-    ) -> float:
+    def _value(self, attempt: LevelAttempt) -> float:
         """How good the regions of a candidate are; -inf if they may not become a level."""
         raise NotImplementedError
 
@@ -156,25 +134,17 @@ class Learner:
         problem, rows, held = self.problem, self.rows, self.held
         held_P = project(problem.X, features, held)
         held_answers = fitted.classifier.predict(held_P) if len(held) else np.empty(0, np.int64)
-        view = ProjectionView(
-            P=project(problem.X, features, rows),
-            correct=fitted.answers == problem.y[rows],
-            units=problem.units[rows],
-            held_P=held_P,
-            held_correct=held_answers == problem.y[held],
-            held_units=problem.units[held],
-            scale=problem.scales[1][list(features)],
-            units_per_weight=problem.weights.units_per_weight,
-            **self._limits(fitted.answers),
-        )
+        P = project(problem.X, features, rows)
+        training = P, fitted.answers == problem.y[rows], problem.units[rows]
+        held_out = held_P, held_answers == problem.y[held], problem.units[held]
+        scale, per_weight = problem.scales[1][list(features)], problem.weights.units_per_weight
+        limits = self._limits(fitted.answers)
+        view = ProjectionView(*training, *held_out, scale, per_weight, **limits)
         answers = np.concatenate([fitted.answers, held_answers])
         return ProjectionCandidate(features, fitted.classifier, answers, view)
 
     def _limits(self, answers: np.ndarray) -> dict[str, Any]:
-        """Limits of the regions: α of the rows of the rarest predicted class, and others.
-
-        From 1 on, α is a number of rows.
-        """
+        """α of the rows of the rarest predicted class (from 1 on, a number of rows), and others."""
         weights = self.problem.class_units(self.rows)[np.unique(answers)]
         most = self.problem.total(self._all_rows)
         rarest = float(weights[weights > 0].min(initial=most))
@@ -186,70 +156,56 @@ class Learner:
 
     def _scan(self, max_errors: list[float]) -> Scan | None:
         """Scan all projections of the remaining rows and count failed fits; None if stopped."""
-        scan = scan_projections(self.base, self.rows, self.subsets, max_errors, self._should_stop)
+        base: Any = self.base
+        scan = scan_projections(base, self.rows, self.subsets, max_errors, self._should_stop)
         if scan is not None:
-            self.learned.n_tried += sum(map(len, self.subsets))
-            self.learned.n_skipped += scan.n_failed
+            self.n_tried += sum(map(len, self.subsets))
+            self.n_skipped += int(sum(np.isinf(error).sum() for error in scan.error))
         return scan
 
     def _best_candidates(
         self, scan: Scan | None, max_error_index: int = 0
     ) -> list[ProjectionCandidate]:
-        """The `n_candidates` top-ranked projections with fitted classifiers."""
-        settings = self.settings
-        if scan is None:
+        """The `n_candidates` top-ranked projections, without those on which no fit succeeds."""
+        base, settings = self.base, self.settings
+        if scan is None or base is None:
             return []
+
+        def fit(choice: tuple[tuple[int, ...]]) -> ProjectionCandidate | None:
+            fitted = base.fit(self.rows, *choice)
+            return None if fitted is None else self._view(*choice, fitted)
+
         ranked = scan.ranked(settings.complexity_penalty, settings.choose, max_error_index)
-        return self._candidates(islice(ranked, settings.n_candidates))
+        fitted = self.problem.pool.map(fit, list(islice(ranked, settings.n_candidates)))
+        return [candidate for candidate in fitted if candidate is not None]
 
     def _class_candidates(self, max_error: float) -> list[ProjectionCandidate]:
         """The `n_candidates` projections and classes with the best boxes, for constant classes."""
         if self._search is None:
-            ranks = ProjectionRanks(self.problem, self._all_rows, self.subsets)
-            self._search = ClassBoxSearch(ranks)
-        data, penalty = self._search.data, self.settings.complexity_penalty
+            self._search = ClassBoxSearch(self.problem, self._all_rows, self.subsets)
+        search, n_tried = self._search, sum(map(len, self.subsets))
         left = np.searchsorted(self._all_rows, self.rows)
-        stakes = class_stakes(data, left, max_error, penalty * data.total)
-        everything = [np.arange(len(subset)) for subset in self.subsets]
-        n_tried = sum(map(len, everything))
-        n_wanted = self.settings.n_candidates or n_tried * data.n_classes
-        found, _ = self._search.best(stakes, n_wanted, everything)
-        self.learned.n_tried += n_tried
-        return self._candidates((data.columns_of(box), box.answer) for box in found)
+        facet_units = self.settings.complexity_penalty * search.total
+        stakes = search.net_support(left, max_error, facet_units)
+        n_wanted = self.settings.n_candidates or n_tried * self.problem.n_classes
+        found, _ = search.best(stakes, n_wanted, search.everything)
+        self.n_tried += n_tried
 
-    def _candidates(self, choices: Any) -> list[ProjectionCandidate]:
-        """Fit the base classifier on projections, and leave out those where this fails."""
+        def view(box: RankBox) -> ProjectionCandidate:
+            return self._view(search.columns_of(box), constant(box.answer, len(self.rows)))
 
-        def fit(choice: tuple[Any, ...]) -> ProjectionCandidate | None:
-            fitted = self.base.fit(self.rows, *choice)
-            return None if fitted is None else self._view(choice[0], fitted)
+        return self.problem.pool.map(view, found)
 
-        candidates = self.problem.pool.map(fit, list(choices))
-        return [candidate for candidate in candidates if candidate is not None]
-
-    def _regions(
-        self, candidate: ProjectionCandidate, max_error: float, seed: int
-    ) -> RegionSearchResult:
-        """Regions of one candidate."""
-        return self._finder(candidate).find(candidate.view, max_error, max_error, seed)
-
-    def _finder(self, candidate: ProjectionCandidate) -> Finder:
+    def _regions(self, candidate: ProjectionCandidate, max_error: float) -> RegionSearchResult:
         has_binary = bool(self.problem.binary_features.intersection(candidate.features))
-        return self.finders[has_binary]
+        return self.finders[has_binary].find(candidate.view, max_error, max_error, self._seed)
 
-    def _record(
-        self,
-        candidate: ProjectionCandidate,
-        found: RegionSearchResult,
-        max_error: float,
-        is_used: bool,
-    ) -> None:
+    def _record(self, attempt: LevelAttempt, is_used: bool) -> None:
+        (features, *_), found, max_error = attempt
         calibrated = found.before, found.after, found.deleted
         held_out = found.held_out_rows, found.held_out_error
-        level = len(self.learned.levels)
-        self.learned.history.append(
-            Calibration(candidate.features, level, max_error, *calibrated, *held_out, is_used)
-        )
+        place = features, len(self.levels), max_error
+        self.history.append(Calibration(*place, *calibrated, *held_out, is_used))
 
     def _counts(
         self, candidate: ProjectionCandidate, n_regions: int, which: np.ndarray
@@ -262,18 +218,17 @@ class Learner:
         np.add.at(counts, groups, problem.units[rows])
         return counts
 
-    def _add(
-        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
-    ) -> None:
+    def _add(self, attempt: LevelAttempt) -> None:
         """Append a level and remove the rows that it covers."""
-        self._record(candidate, found, max_error, is_used=True)
-        problem, view, learned = self.problem, candidate.view, self.learned
+        self._record(attempt, is_used=True)
+        candidate, found, max_error = attempt
+        problem, view = self.problem, candidate.view
         inside, held_inside = found.which >= 0, found.held_which >= 0
         reached, which = self._remaining, found.all_which
         covered = reached[which >= 0]
         counts = self._counts(candidate, len(found.after), which)
-        learned.level[covered] = len(learned.levels)
-        learned.region[covered] = which[which >= 0]
+        self.level[covered] = len(self.levels)
+        self.region[covered] = which[which >= 0]
         level = Level(
             features=candidate.features,
             classifier=candidate.classifier,
@@ -287,10 +242,10 @@ class Learner:
             covered=np.sort(covered),
             counts=counts / problem.weights.units_per_weight,
         )
-        learned.levels.append(level)
+        self.levels.append(level)
         self.rows, self.held = self.rows[~inside], self.held[~held_inside]
         self.progress.report(
-            f"level {len(learned.levels)}: columns {', '.join(map(str, level.features))}; "
+            f"level {len(self.levels)}: columns {', '.join(map(str, level.features))}; "
             f"{100 * level.coverage:.1f}% of the rows, {len(self._remaining)} rows remaining"
         )
 
@@ -306,21 +261,18 @@ class EOPLearner(Learner):
 
     def _max_errors(self) -> list[float]:
         """Values of ε to try in turn, up to the error of the most frequent class."""
-        levels = self.learned.levels
+        levels = self.levels
         max_error = max(self.settings.max_error, levels[-1].max_error if levels else 0.0)
-        largest = self.problem.class_units(self.rows).max()
-        majority_error = 1 - largest / self.problem.total(self.rows)
-        return list(relaxed_errors(max_error, majority_error, self.settings.relax))
+        class_units = self.problem.class_units(self.rows)
+        return list(relaxed_errors(max_error, class_units, self.settings.relax))
 
-    def _regions(
-        self, candidate: ProjectionCandidate, max_error: float, seed: int
-    ) -> RegionSearchResult:
+    def _regions(self, candidate: ProjectionCandidate, max_error: float) -> RegionSearchResult:
         """Regions without those in which a class has an error above the limit of `purity_limit`.
 
         All training rows count, also those that are held out. A region may get rows of a dropped
         one, so this is repeated.
         """
-        found = super()._regions(candidate, max_error, seed)
+        found = super()._regions(candidate, max_error)
         kept, regions, which = np.arange(len(found.after)), found.after, found.all_which
         while len(kept):
             counts = self._counts(candidate, len(kept), which)
@@ -338,21 +290,18 @@ class EOPLearner(Learner):
         n = len(candidate.view.P)
         return replace(found, after=regions, which=which[:n], held_which=which[n:], deleted=deleted)
 
-    def _add(
-        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
-    ) -> None:
-        scores, reached = found.after.scores, self._remaining
+    def _add(self, attempt: LevelAttempt) -> None:
+        scores, reached = attempt.found.after.scores, self._remaining
         if scores is not None:
             # Rows in no region get the prediction of the level with their highest score.
             better = scores > self._best_score[reached]
             self._best_score[reached[better]] = scores[better]
-            self.learned.uncovered_answer[reached[better]] = candidate.answers[better]
-        super()._add(candidate, found, max_error)
+            self.uncovered_answer[reached[better]] = attempt.candidate.answers[better]
+        super()._add(attempt)
 
-    def _value(
-        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
-    ) -> float:
+    def _value(self, attempt: LevelAttempt) -> float:
         """The coverage, minus η for each column; -inf if the support is below α."""
+        candidate, found, _ = attempt
         view, penalty = candidate.view, self.settings.complexity_penalty
         covered = view.units[found.which >= 0].sum()
         coverage = covered / self.problem.total(self._all_rows)
@@ -361,6 +310,150 @@ class EOPLearner(Learner):
             coverage = held / self.problem.total(self.held)
         is_supported = covered >= max(view.min_units, 1) and coverage > 0
         return coverage - penalty * len(candidate.features) if is_supported else -np.inf
+
+
+class ClassLearner(EOPLearner):
+    """All projections and classes compete for the region with the largest net support.
+
+    The net support of a region is C - (1 - ε) / ε · W minus η · (number of inequalities) times
+    the weight of all rows, where C and W are the weights of its rows of the class and of its
+    other rows. ε is relaxed when no net support is positive. At the end, regions whose removal
+    costs less than η per inequality are removed.
+    """
+
+    rows: np.ndarray
+    held: np.ndarray
+
+    def grow(self) -> None:
+        """Find all levels, of one region each, without pruning."""
+        super().learn()
+
+    def learn(self) -> None:
+        """Find all levels, then prune them."""
+        self.grow()
+        if any(level.regions.scores is not None for level in self.levels):
+            return  # nonparametric regions have no inequalities
+        flat = self._flat_list()
+        kept = flat.pruned(self.settings.complexity_penalty * flat.units.sum())
+        if len(kept) < len(self.levels):
+            self.rows, self.held = self._all_rows, self._all_held
+            used = [step for step in self.history if step.is_used]
+            self.history[:] = [step for step in self.history if not step.is_used]
+            self.levels.clear()
+            self.level[:] = self.region[:] = -1
+            pure = flat.take(kept).without_impure(self.settings.purity_limit)
+            for i in kept[pure].tolist():
+                step, answer = used[i], int(flat.answer[i])
+                figures = step.deleted, step.held_out_rows, step.held_out_error
+                regions = step.before, step.after
+                self._append(answer, step.features, step.max_error, *regions, *figures)
+
+    def _append(
+        self,
+        answer: int,
+        features: tuple[int, ...],
+        max_error: float,
+        before: Regions,
+        after: Regions,
+        *figures: np.ndarray,
+    ) -> None:
+        """Append a level of one class; the other arguments are those of a `Calibration`."""
+        candidate = self._view(features, constant(answer, len(self.rows)))
+        which = after.which(candidate.view.P), after.which(candidate.view.held_P)
+        found = RegionSearchResult(before, after, *which, *figures)
+        self._add(LevelAttempt(candidate, found, max_error))
+
+    def _flat_list(self) -> FlatList:
+        levels, rows = self.levels, np.concatenate([self._all_rows, self._all_held])
+        inside = np.array([self._inside(level, rows) for level in levels], dtype=bool)
+        inside = inside.reshape(len(levels), len(rows))
+        answers = np.array([level.classifier.at_most for level in levels], dtype=np.int64)
+        n_facets = np.array([level.regions.n_facets[0] for level in levels], dtype=np.int64)
+        of_rows = self.problem.y[rows], self.problem.units[rows], self.problem.n_classes
+        return FlatList(inside, answers, n_facets, *of_rows, self.settings.has_default)
+
+    def _inside(self, level: Level, rows: np.ndarray) -> np.ndarray:
+        """Which of some rows a region contains, whatever earlier regions contain."""
+        return level.regions.contains(project(self.problem.X, level.features, rows))
+
+    def answers_by_penalty(
+        self, penalties: Sequence[float], rows: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, int]]:
+        """Answers for other rows, and number of inequalities, with each η in ascending order."""
+        flat, levels = self._flat_list(), self.levels
+        for penalty in penalties:
+            kept = flat.pruned(penalty * flat.units.sum())
+            answers = np.full(len(rows), flat.take(kept).default())
+            for i in reversed(kept.tolist()):
+                answers[self._inside(levels[i], rows)] = flat.answer[i]
+            yield answers, int(flat.n_facets[kept].sum())
+
+    def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
+        for max_error in self._max_errors():
+            yield max_error, self._class_candidates(max_error)
+
+    def _limits(self, answers: np.ndarray) -> dict[str, Any]:
+        total = self.problem.total(self._all_rows) + self.problem.total(self._all_held)
+        facet_units = self.settings.complexity_penalty * total
+        limits = {"facet_units": facet_units, "max_regions": 1}
+        return {**super()._limits(answers), **limits, "max_required_rows": tuning.MIN_ROWS}
+
+    def _value(self, attempt: LevelAttempt) -> float:
+        """The net support, if it is positive."""
+        if super()._value(attempt) == -np.inf:
+            return -np.inf
+        candidate, found, max_error = attempt
+        view, inside = candidate.view, found.all_which >= 0
+        right = view.all_units[inside & view.all_correct].sum()
+        wrong = view.all_units[inside & ~view.all_correct].sum()
+        odds = (1 - max_error) / max(max_error, 1e-3)
+        net = float(right - odds * wrong - view.facet_units * found.after.n_facets.sum())
+        return net if net > 0 else -np.inf
+
+
+class BoxListLearner(ClassLearner):
+    """The same for boxes without held-out rows: see `BoxList`.
+
+    If ε is not given by the user, the boxes are optimized together after pruning.
+    """
+
+    interrupt: Interrupt
+    is_interrupted: bool
+    n_tried: int
+
+    def grow(self) -> None:
+        """Find all boxes, without pruning."""
+        self._boxes: list[RankBox] = []
+        self.n_tried = sum(map(len, self.subsets))
+        with Interrupt() as self.interrupt:
+            if self.n_tried:
+                search = ClassBoxSearch(self.problem, self.rows, self.subsets)
+                self._list = BoxList(search, self.settings, self._should_stop)
+                self._boxes = self._list.grow()
+        self.is_interrupted = self.interrupt.requested
+
+    def learn(self) -> None:
+        """Find all boxes, then prune them, and optimize them together if asked for."""
+        self.grow()
+        if self._boxes:
+            penalties = self.settings.penalties or (self.settings.complexity_penalty,)
+            with Interrupt() as self.interrupt:
+                *_, boxes = self._list.path(self._boxes, penalties)
+                boxes = self._list.finish(boxes, penalties[-1])
+            self.is_interrupted |= self.interrupt.requested
+            for box in boxes:
+                left = np.searchsorted(self._all_rows, self.rows)
+                features, found = self._list.in_values(box, left)
+                self._append(box.answer, features, box.max_error, found, found)
+
+    def answers_by_penalty(
+        self, penalties: Sequence[float], rows: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, int]]:
+        if not self._boxes:
+            yield from super().answers_by_penalty(penalties, rows)
+            return
+        for boxes in self._list.path(self._boxes, penalties):
+            yield self._list.predict(boxes, rows), sum(box.figures.n_ends for box in boxes)
 
 
 def _fraction(units: np.ndarray, chosen: np.ndarray) -> float:

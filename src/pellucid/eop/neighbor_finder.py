@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -59,7 +60,6 @@ class DistinctRows:
         self._tree = KDTree(self.points)
 
     def query(self, Z: np.ndarray, k: int) -> Neighbors:
-        """The nearest points of each row."""
         distance, index = self._tree.query(Z, k=min(k, len(self.points)))
         total = self._total[index]
         return Neighbors(distance, index, _used(total, k), total, self._by_class[index])
@@ -68,11 +68,8 @@ class DistinctRows:
         """`query` for each training row without itself (without weight 1 of a heavier row)."""
         distance, index = self._tree.query(self.points, k=min(k + 1, len(self.points)))
         distance, index = distance[self._of_row], index[self._of_row]
-        total, by_class, own = (
-            self._total[index],
-            self._by_class[index],
-            np.minimum(self._weight, 1),
-        )
+        total, by_class = self._total[index], self._by_class[index]
+        own = np.minimum(self._weight, 1)
         total[:, 0] -= own
         by_class[:, 0] -= own[:, None] * self._is_class
         return Neighbors(distance, index, _used(total, k), total, by_class)
@@ -94,9 +91,6 @@ class KNNClassifier:
     Columns are divided by `scale` before distances are computed.
     """
 
-    scale: np.ndarray
-    n_neighbors: int
-
     def __init__(
         self,
         P: np.ndarray,
@@ -106,11 +100,11 @@ class KNNClassifier:
         scale: np.ndarray,
         n_neighbors: int,
     ) -> None:
-        self.scale, self.n_neighbors = scale, n_neighbors
+        self.scale: np.ndarray = scale
+        self.n_neighbors: int = n_neighbors
         self._rows = DistinctRows(P / scale, weight, y[:, None] == np.arange(n_classes))
 
     def predict(self, P: np.ndarray) -> np.ndarray:
-        """Class index of every row."""
         if not len(P):
             return np.empty(0, dtype=np.int64)
         return _heaviest(self._rows.query(P / self.scale, self.n_neighbors))
@@ -129,6 +123,7 @@ def _heaviest(found: Neighbors) -> np.ndarray:
     return (fraction[:, :, None] * found.by_class).sum(axis=1).argmax(axis=1)
 
 
+@dataclass(eq=False, repr=False)
 class NeighborRegion(Regions):
     """The set of points with a score of at least a threshold t.
 
@@ -142,27 +137,16 @@ class NeighborRegion(Regions):
     points: np.ndarray
     """Training rows in the columns of the projection."""
     correct: np.ndarray
+    weight: np.ndarray
     scale: np.ndarray
     """Columns are divided by these values before distances are computed."""
     n_neighbors: int
     threshold: float
-    dim: int
-    scores: np.ndarray
 
-    def __init__(
-        self,
-        points: np.ndarray,
-        correct: np.ndarray,
-        weight: np.ndarray,
-        scale: np.ndarray,
-        n_neighbors: int,
-        threshold: float,
-    ) -> None:
-        self.points, self.correct, self.scale = points, correct, scale
-        self.n_neighbors, self.threshold = n_neighbors, threshold
-        self.dim = points.shape[1]
-        self._rows = DistinctRows(points / scale, weight, correct[:, None])
-        self.scores = _score(self._rows.query_leave_one_out(n_neighbors))
+    def __post_init__(self) -> None:
+        self.dim: int = self.points.shape[1]
+        self._rows = DistinctRows(self.points / self.scale, self.weight, self.correct[:, None])
+        self.scores: np.ndarray = _score(self._rows.query_leave_one_out(self.n_neighbors))
 
     def __len__(self) -> int:
         return int(self.threshold <= 1)
@@ -172,7 +156,6 @@ class NeighborRegion(Regions):
         return _score(self._rows.query(P / self.scale, self.n_neighbors))
 
     def which(self, P: np.ndarray) -> np.ndarray:
-        """See `Regions.which`: 0 inside, -1 outside."""
         if not len(P):
             return np.empty(0, dtype=np.int64)
         return np.where(self.score(P) >= self.threshold, 0, -1)
@@ -181,17 +164,9 @@ class NeighborRegion(Regions):
         return self if len(kept) else self.with_threshold(np.inf)
 
     def with_threshold(self, threshold: float) -> NeighborRegion:
-        """A copy with another threshold."""
         other = copy(self)
         other.threshold = threshold
         return other
-
-    def neighbor_bounds(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the bounding box of the neighbors of each row."""
-        found = self._rows.query(P / self.scale, self.n_neighbors)
-        neighbors = self._rows.points[found.point] * self.scale
-        neighbors = np.where(found.used[:, :, None] > 0, neighbors, neighbors[:, :1])
-        return neighbors.min(axis=1), neighbors.max(axis=1)
 
     def describe(self, names: Sequence[str]) -> list[str]:
         if not len(self):
@@ -204,8 +179,11 @@ class NeighborRegion(Regions):
         self, P: np.ndarray, names: Sequence[str]
     ) -> list[tuple[dict[str, tuple[float, float]], str]]:
         """See `Regions.explain_points`: bounding box and score of the neighbors of each row."""
-        reasons = []
-        for lower, upper, score in zip(*self.neighbor_bounds(P), self.score(P)):
+        found, reasons = self._rows.query(P / self.scale, self.n_neighbors), []
+        neighbors = self._rows.points[found.point] * self.scale
+        neighbors = np.where(found.used[:, :, None] > 0, neighbors, neighbors[:, :1])
+        ends = neighbors.min(axis=1), neighbors.max(axis=1)
+        for lower, upper, score in zip(*ends, _score(found)):
             bounds = dict(zip(names, zip(lower.tolist(), upper.tolist())))
             box = describe_extents((name, *ends) for name, ends in bounds.items())
             text = (
@@ -239,47 +217,33 @@ class NeighborFinder(Finder):
     late levels. This is sound because base classifiers predict their training rows out of sample
     or have too few parameters to overfit. All rows serve as neighbors after calibration.
 
-    When ε is relaxed, m does not decrease, because with few neighbors regions arise by chance.
+    When ε is relaxed, m does not decrease, because with few neighbors regions arise by chance: m is
+    that of the initial ε, which is limited, or that of the current ε if it is larger.
     """
 
     def find(
         self, view: ProjectionView, max_error: float, held_max_error: float, seed: int
     ) -> RegionSearchResult:
-        m = self._n_neighbors(max_error)
-        weight, min_score = view.units / view.units_per_weight, 1 - max_error
-        before = NeighborRegion(view.P, view.correct, weight, view.scale, m, min_score)
-        if not view.has_held_out:
-            which = np.where(before.scores >= min_score, 0, -1)
-            return RegionSearchResult(before, before, which, np.empty(0, dtype=np.int64))
-        points = np.concatenate([view.P, view.held_P])
+        n, min_score = len(view.P), 1 - max_error
+        current, initial = (ceil(1 / max(e, 1e-3) - 1e-9) for e in (max_error, self.max_error))
+        m = max(current, min(initial, _MAX_INITIAL_NEIGHBORS))
         correct, units = view.all_correct, view.all_units
         weight = units / view.units_per_weight
-        after = NeighborRegion(points, correct, weight, view.scale, m, min_score)
-        n = len(view.P)
+        before = NeighborRegion(view.P, view.correct, weight[:n], view.scale, m, min_score)
+        if not view.has_held_out:
+            which = np.where(before.scores >= min_score, 0, -1)
+            return RegionSearchResult(before, before, which, which[:0])
+        after = NeighborRegion(view.all_P, correct, weight, view.scale, m, min_score)
         threshold = self._threshold(after.scores, correct, units, seed, min_score, held_max_error)
         if not (after.scores[n:] >= threshold).any():
             threshold = np.inf
         after = after.with_threshold(threshold)
-        which = np.where(after.scores >= after.threshold, 0, -1)
+        which = np.where(after.scores >= threshold, 0, -1)
         held = before.contains(view.held_P)
         total, wrong = view.held_units[held].sum(), view.held_units[held & ~view.held_correct].sum()
-        return RegionSearchResult(
-            before,
-            after,
-            which[:n],
-            which[n:],
-            np.arange(1 - len(after)),
-            np.array([np.count_nonzero(held)]),
-            np.array([wrong / total if total else np.nan]),
-        )
-
-    def _n_neighbors(self, max_error: float) -> int:
-        """Number of neighbors: the larger of ⌈1 / ε⌉ for the current and for the initial ε.
-
-        The number for the initial ε is limited to `_MAX_INITIAL_NEIGHBORS`.
-        """
-        current, initial = (ceil(1 / max(e, 1e-3) - 1e-9) for e in (max_error, self.max_error))
-        return max(current, min(initial, _MAX_INITIAL_NEIGHBORS))
+        figures = np.array([np.count_nonzero(held)]), np.array([wrong / total if total else np.nan])
+        deleted = np.arange(1 - len(after))
+        return RegionSearchResult(before, after, which[:n], which[n:], deleted, *figures)
 
     def _threshold(
         self,
@@ -291,8 +255,7 @@ class NeighborFinder(Finder):
         max_error: float,
     ) -> float:
         """`lowest_threshold` of the rows, or its median over the bootstrap samples."""
-        random = np.random.RandomState(seed)
-        n = self.n_bootstraps
+        random, n = np.random.RandomState(seed), self.n_bootstraps
         samples: list[Any] = [random.poisson(1.0, len(scores)) for _ in range(n)] or [1]
         thresholds = [
             lowest_threshold(scores, correct, units * multiplicity, min_score, max_error)
@@ -304,10 +267,7 @@ class NeighborFinder(Finder):
 def lowest_threshold(
     scores: np.ndarray, correct: np.ndarray, units: np.ndarray, min_score: float, max_error: float
 ) -> float:
-    """The lowest threshold t ≥ `min_score` such that rows with score ≥ t have error ≤ ε.
-
-    Returns infinity if there is none or if no row has such a score.
-    """
+    """The lowest t ≥ `min_score` such that rows with score ≥ t have error ≤ ε; infinite if none."""
     order = np.argsort(-scores, kind="stable")
     order = order[(scores[order] >= min_score) & (units[order] > 0)]
     if not len(order):
@@ -319,6 +279,4 @@ def lowest_threshold(
     allowed = np.flatnonzero(is_last_of_value & is_error_allowed(wrong, total, max_error))
     if not len(allowed):
         return np.inf
-    if allowed[-1] == len(order) - 1:
-        return min_score
-    return float(values[allowed[-1]])
+    return min_score if allowed[-1] == len(order) - 1 else float(values[allowed[-1]])

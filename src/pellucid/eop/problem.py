@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,9 @@ from pellucid.tree.predictor import column_values
 
 N_FOLDS = 3
 """Folds of cross-validations."""
+
+MAX_SUBSETS = 2_000_000
+"""Largest number of subsets that ``projections="all"`` enumerates."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,6 @@ def is_error_allowed(wrong: Any, total: Any, max_error: float) -> Any:
 
 
 def read_classes(estimator: Any, y: Any, X: Any) -> np.ndarray:
-    """Validate the class labels."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
@@ -67,14 +71,11 @@ def read_classes(estimator: Any, y: Any, X: Any) -> np.ndarray:
 
 
 def as_repetitions(weight: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return integer weights unchanged and scale other weights to a mean of 1.
-
-    The second result is the given weight that counts as 1.
-    """
+    """Integer weights unchanged, others scaled to a mean of 1; and the weight that counts as 1."""
     if (weight == np.rint(weight)).all():
         return weight, 1.0
-    unit = float(weight.sum() / np.count_nonzero(weight))
-    return weight * (np.count_nonzero(weight) / weight.sum()), unit
+    total, n = weight.sum(), np.count_nonzero(weight)
+    return weight * (n / total), float(total / n)
 
 
 def hold_out(
@@ -104,35 +105,76 @@ def stratified_folds(y: np.ndarray, order: np.ndarray) -> np.ndarray:
     return fold
 
 
+def list_projections(
+    features: np.ndarray, max_dim: int, projections: str | int, random: np.random.RandomState
+) -> list[np.ndarray]:
+    """Subsets of at most `max_dim` columns: one array per size, in lexicographic order.
+
+    `projections` is "all", or the number of subsets to draw at random. The number is divided
+    evenly among the sizes, as far as there are enough subsets of each size.
+    """
+    sizes = range(1, min(max_dim, len(features)) + 1)
+    counts = [comb(len(features), size) for size in sizes]
+    if projections == "all":
+        if sum(counts) > MAX_SUBSETS:
+            raise ValueError(
+                f"there are {sum(counts):,} subsets of up to {max_dim} of the {len(features):,} "
+                "columns; set projections to a number, for example projections=5000, to draw "
+                "that many at random"
+            )
+        return [features[_all_subsets(len(features), size)] for size in sizes]
+    quotas = _split_evenly(int(projections), counts)
+    return [
+        features[_draw(len(features), size, quota, count, random)]
+        for size, quota, count in zip(sizes, quotas, counts)
+    ]
+
+
+def _all_subsets(n: int, size: int) -> np.ndarray:
+    """Subsets of 0 .. n - 1, in lexicographic order."""
+    return np.array(list(combinations(range(n), size)), dtype=np.int64).reshape(-1, size)
+
+
+def _split_evenly(total: int, counts: list[int]) -> list[int]:
+    """Divide `total` into equal parts of at most `counts`; the rest goes to larger counts."""
+    quotas = [0] * len(counts)
+    ascending = sorted(range(len(counts)), key=lambda i: counts[i])
+    for done, size in enumerate(ascending):
+        quotas[size] = min(counts[size], (total - sum(quotas)) // (len(counts) - done))
+    return quotas
+
+
+def _draw(n: int, size: int, quota: int, count: int, random: np.random.RandomState) -> np.ndarray:
+    """Draw distinct subsets of 0 .. n - 1, in lexicographic order."""
+    if quota * 2 >= count:
+        return _all_subsets(n, size)[np.sort(random.choice(count, quota, replace=False))]
+    drawn: set[tuple[int, ...]] = set()
+    while len(drawn) < quota:
+        drawn.add(tuple(sorted(random.choice(n, size, replace=False).tolist())))
+    return np.array(sorted(drawn), dtype=np.int64).reshape(quota, size)
+
+
+@dataclass(eq=False)
 class RegionProblem:
-    """Training rows (an array or a CSC matrix) with class indices and weights."""
+    """Training rows (an array or a CSC matrix) with class indices and weights.
+
+    `units` are the weights as integer multiples of a power of two.
+    """
 
     X: Any
     y: np.ndarray
     n_classes: int
     weights: Weights
-    pool: ThreadPool
+    pool: ThreadPool = SERIAL
 
-    def __init__(
-        self, X: Any, y: np.ndarray, n_classes: int, weights: Weights, pool: ThreadPool = SERIAL
-    ) -> None:
+    def __post_init__(self) -> None:
         # Fortran order, because columns are read one at a time.
-        self.X = X if sparse.issparse(X) else np.asfortranarray(X)
-        self.y, self.n_classes = y, n_classes
-        self.weights, self.pool = weights, pool
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.X.shape[1]
-
-    @property
-    def units(self) -> np.ndarray:
-        """Row weights as integer multiples of a power-of-two unit."""
-        return self.weights.units
+        self.X = self.X if sparse.issparse(self.X) else np.asfortranarray(self.X)
+        self.n_features: int = self.X.shape[1]
+        self.units: np.ndarray = self.weights.units
+        self._all_rows = np.arange(len(self.y))
 
     def weight(self, rows: np.ndarray) -> np.ndarray:
-        """Weights of the given rows."""
         return self.units[rows] / self.weights.units_per_weight
 
     def total(self, rows: np.ndarray) -> int:
@@ -141,9 +183,8 @@ class RegionProblem:
 
     def class_units(self, rows: np.ndarray) -> np.ndarray:
         """Weight of each class among the given rows, in units."""
-        totals = np.zeros(self.n_classes, dtype=np.int64)
-        np.add.at(totals, self.y[rows], self.units[rows])
-        return totals
+        totals = np.bincount(self.y[rows], self.units[rows], self.n_classes)  # exact
+        return totals.astype(np.int64)
 
     @cached_property
     def scales(self) -> tuple[np.ndarray, np.ndarray]:
@@ -152,12 +193,11 @@ class RegionProblem:
         They are only used to standardize columns. The rounding makes them independent of the
         summation order and of whether a row is repeated or weighted.
         """
-        all_rows = np.arange(len(self.y))
-        weight = self.weight(all_rows)
+        weight = self.weight(self._all_rows)
         weight = weight / weight.sum()
 
         def work(feature: int) -> tuple[float, float]:
-            values = column_values(self.X, feature, all_rows)
+            values = column_values(self.X, feature, self._all_rows)
             magnitude = np.abs(values).max(initial=0.0) or 1.0
             values = values / magnitude
             mean = float(weight @ values)
@@ -175,10 +215,9 @@ class RegionProblem:
     @cached_property
     def binary_features(self) -> frozenset[int]:
         """Columns of zeros and ones."""
-        all_rows = np.arange(len(self.y))
 
         def is_binary(feature: int) -> bool:
-            values = column_values(self.X, feature, all_rows)
+            values = column_values(self.X, feature, self._all_rows)
             return bool(((values == 0) | (values == 1)).all())
 
         found = self.pool.map(is_binary, range(self.n_features))
@@ -187,16 +226,15 @@ class RegionProblem:
     @cached_property
     def useful_features(self) -> np.ndarray:
         """Columns that are neither constant nor a copy of an earlier column."""
-        all_rows = np.arange(len(self.y))
+        rows = self._all_rows
         by_sample: dict[bytes, list[int]] = {}
         for feature in range(self.n_features):
-            values = column_values(self.X, feature, all_rows)
+            values = column_values(self.X, feature, rows)
             if values.min() == values.max():
                 continue
             similar = by_sample.setdefault(values[:: max(len(values) // 64, 1)].tobytes(), [])
-            if not any(
-                np.array_equal(values, column_values(self.X, other, all_rows)) for other in similar
-            ):
+            copies = (np.array_equal(values, column_values(self.X, f, rows)) for f in similar)
+            if not any(copies):
                 similar.append(feature)
         return np.sort(np.array([f for same in by_sample.values() for f in same], dtype=np.int64))
 
@@ -225,16 +263,6 @@ class ProjectionView:
     max_required_rows: float = np.inf
     """A region needs ⌈1 / ε⌉ rows, but never more than this number."""
 
-    def without_held_out(self) -> ProjectionView:
-        """The same view without held-out rows."""
-        none = slice(0, 0)
-        return replace(
-            self,
-            held_P=self.held_P[none],
-            held_correct=self.held_correct[none],
-            held_units=self.held_units[none],
-        )
-
     @property
     def all_P(self) -> np.ndarray:
         """Training rows, then held-out rows."""
@@ -252,5 +280,4 @@ class ProjectionView:
 
     @property
     def has_held_out(self) -> bool:
-        """Whether there are held-out rows."""
         return len(self.held_P) > 0

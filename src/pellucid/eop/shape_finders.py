@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ _SEED_NEIGHBORS = 20
 """Rows nearest to a seed whose bounding box is a start box."""
 
 Ellipse = tuple[np.ndarray, np.ndarray]
-"""Center and shape matrix."""
+"""Center and shape matrix; rows with (x - center)ᵀ shape (x - center) ≤ 1 are inside."""
 
 _MAX_ROUNDS = 8
 _SEEDS = 5
@@ -47,79 +48,59 @@ class BoxFinder(ShapeFinder):
     over all values. With one column, this optimization alone is exact.
     """
 
+    def join(self, regions: Sequence[Any], dim: int) -> Boxes:
+        return Boxes.join(regions, dim)
+
     def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Boxes | None:
         best, best_value = None, 0
-        values, ranks = _ranked(rows.P)
-        for lower, upper in self._starts(values, ranks, rows, gains, random):
-            value = _improve(values, ranks, gains, rows.facet, lower, upper)
+        columns = RankedColumns(rows.P)
+        for lower, upper in self._starts(columns, rows, gains, random):
+            value = columns.improve(gains, rows.facet, lower, upper)
             if value > best_value:
-                best, best_value = _in_values(values, lower, upper), value
+                best, best_value = columns.box(lower, upper), value
         return best
 
     def _starts(
-        self,
-        values: list[np.ndarray],
-        ranks: np.ndarray,
-        rows: Rows,
-        gains: np.ndarray,
-        random: np.random.RandomState,
+        self, columns: RankedColumns, rows: Rows, gains: np.ndarray, random: np.random.RandomState
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """First and last ranks of start boxes."""
         from pellucid.eop.box_kernels import best_grid_box
 
-        dim, sizes = len(values), np.array([len(column) for column in values])
+        sizes, dim = columns.sizes, len(columns.sizes)
         if dim == 1:
             yield np.zeros(1, dtype=np.int64), sizes - 1
             return
         # The last rank of each of at most `_BINS` bins with about the same number of values.
         n_bins = np.minimum(_BINS, sizes)
         edges = [np.arange(1, n + 1) * size // n - 1 for n, size in zip(n_bins, sizes)]
-        codes = [np.searchsorted(e, r).astype(np.uint8) for e, r in zip(edges, ranks)]
-        for pair in map(list, combinations(range(dim), 2)):
-            box, shape = np.zeros(4, dtype=np.int64), tuple(n_bins[pair].tolist())
-            if not best_grid_box(
-                codes[pair[0]], codes[pair[1]], gains, shape, rows.facet, False, 0, box
-            ):
+        codes = [np.searchsorted(e, r).astype(np.uint8) for e, r in zip(edges, columns.ranks)]
+        for i, j in combinations(range(dim), 2):
+            box, shape = np.zeros(4, dtype=np.int64), (int(n_bins[i]), int(n_bins[j]))
+            if not best_grid_box(codes[i], codes[j], gains, shape, rows.facet, False, 0, box):
                 continue
             lower, upper = np.zeros(dim, dtype=np.int64), sizes - 1
-            for a, (first, last) in zip(pair, box.reshape(2, 2)):
+            for a, (first, last) in zip((i, j), box.reshape(2, 2)):
                 lower[a] = edges[a][first - 1] + 1 if first else 0
                 upper[a] = edges[a][last]
             yield lower, upper
-        if dim > 2:
-            for low, high in self._seeds(rows, gains, random):
-                first, last = (
-                    np.array([np.searchsorted(v, x) for v, x in zip(values, ends)])
-                    for ends in (low, high)
-                )
-                yield first, last
-
-    def _seeds(
-        self, rows: Rows, gains: np.ndarray, random: np.random.RandomState
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Boxes around random rows that are correctly classified and not yet covered."""
-        candidates = np.flatnonzero(gains > 0)
-        for seed in random.permutation(candidates)[:_BOX_SEEDS]:
+        # Boxes around random rows that are correctly classified and not yet covered.
+        seeds = random.permutation(np.flatnonzero(gains > 0)) if dim > 2 else ()
+        for seed in seeds[:_BOX_SEEDS]:
             distance = (((rows.P - rows.P[seed]) / rows.scale) ** 2).sum(axis=1)
-            neighbors = rows.P[np.argsort(distance, kind="stable")[:_SEED_NEIGHBORS]]
-            yield neighbors.min(axis=0), neighbors.max(axis=0)
+            yield columns.ends(np.argsort(distance, kind="stable")[:_SEED_NEIGHBORS])
 
     def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Boxes:
         inside = region.contains(rows.P)
         if not inside.any():
             return region
-        values, ranks = _ranked(rows.P)
-        lower, upper = (end(ranks[:, inside], axis=1).astype(np.int64) for end in (np.min, np.max))
-        _improve(values, ranks, gains, rows.facet, lower, upper)
-        return _in_values(values, lower, upper)
+        columns = RankedColumns(rows.P)
+        lower, upper = columns.ends(inside)
+        columns.improve(gains, rows.facet, lower, upper)
+        return columns.box(lower, upper)
 
     def median(self, regions: Sequence[Any]) -> Boxes:
-        """Median of each end."""
         ends = [np.stack([getattr(r, side)[0] for r in regions]) for side in ("lower", "upper")]
         return Boxes(*(np.sort(e, axis=0)[len(e) // 2] for e in ends))
-
-    def join(self, regions: Sequence[Any], dim: int) -> Boxes:
-        return Boxes.join(regions, dim)
 
     def finish(self, region: Any, rows: Rows) -> Boxes:
         return round_box(region, rows.P)
@@ -145,36 +126,37 @@ def round_box(box: Boxes, P: np.ndarray, style: ThresholdStyle = "round") -> Box
     return Boxes(lower, upper)
 
 
-def _ranked(P: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+class RankedColumns:
     """The distinct values of each column, and the rank of each row in each."""
-    columns = [np.unique(column, return_inverse=True) for column in P.T]
-    ranks = np.array([rank.ravel() for _, rank in columns], dtype=np.int32)
-    return [values for values, _ in columns], ranks
 
+    def __init__(self, P: np.ndarray) -> None:
+        columns = [np.unique(column, return_inverse=True) for column in P.T]
+        self.values: list[np.ndarray] = [values for values, _ in columns]
+        self.sizes: np.ndarray = np.array([len(values) for values in self.values])
+        self.ranks: np.ndarray = np.array([rank.ravel() for _, rank in columns], dtype=np.int32)
 
-def _improve(
-    values: list[np.ndarray],
-    ranks: np.ndarray,
-    gains: np.ndarray,
-    facet: int,
-    lower: np.ndarray,
-    upper: np.ndarray,
-) -> int:
-    """The value of a box of ranks, of which the ends are optimized in place."""
-    from pellucid.eop.box_kernels import improve_box
+    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and last ranks of the bounding box of some rows."""
+        ranks = self.ranks[:, rows].astype(np.int64)
+        return ranks.min(axis=1), ranks.max(axis=1)
 
-    sizes = np.array([len(column) for column in values])
-    return improve_box(ranks, sizes, gains, facet, lower, upper)
+    def improve(self, gains: np.ndarray, facet: int, lower: np.ndarray, upper: np.ndarray) -> int:
+        """The value of a box of ranks, of which the ends are optimized in place."""
+        from pellucid.eop.box_kernels import improve_box
 
+        return improve_box(self.ranks, self.sizes, gains, facet, lower, upper)
 
-def _in_values(values: list[np.ndarray], lower: np.ndarray, upper: np.ndarray) -> Boxes:
-    """The box ``lower < x <= upper`` of a box of ranks."""
-    low, high = (np.array([v[i] for v, i in zip(values, ends)]) for ends in (lower, upper))
-    return Boxes(np.nextafter(low, -np.inf), high)
+    def box(self, lower: np.ndarray, upper: np.ndarray) -> Boxes:
+        """The box ``lower < x <= upper`` of a box of ranks."""
+        low, high = (np.array([v[i] for v, i in zip(self.values, e)]) for e in (lower, upper))
+        return Boxes(np.nextafter(low, -np.inf), high)
 
 
 class EllipseFinder(ShapeFinder):
     """Find ellipses that are grown from seeds (see `grow_from_seeds`)."""
+
+    def join(self, regions: Sequence[Any], dim: int) -> Ellipses:
+        return Ellipses.join(regions, dim)
 
     def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipses | None:
         grown = grow_from_seeds(rows, gains, random)
@@ -185,16 +167,15 @@ class EllipseFinder(ShapeFinder):
         return Ellipses(center[None], shape[None]) if value > 0 else region
 
     def median(self, regions: Sequence[Any]) -> Ellipses:
-        """The ellipse of median size."""
         sizes = [np.linalg.det(region.shape[0]) for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
-
-    def join(self, regions: Sequence[Any], dim: int) -> Ellipses:
-        return Ellipses.join(regions, dim)
 
 
 class PolyhedronFinder(ShapeFinder):
     """Find convex hulls of the correctly classified rows in ellipses grown from seeds."""
+
+    def join(self, regions: Sequence[Any], dim: int) -> Polyhedra:
+        return Polyhedra.join(regions, dim)
 
     def grow(
         self, rows: Rows, gains: np.ndarray, random: np.random.RandomState
@@ -219,12 +200,8 @@ class PolyhedronFinder(ShapeFinder):
         return scaled[int(order[0])]
 
     def median(self, regions: Sequence[Any]) -> Polyhedra:
-        """The polyhedron of median size."""
         sizes = [np.ptp(region.vertices[0], axis=0).prod() for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
-
-    def join(self, regions: Sequence[Any], dim: int) -> Polyhedra:
-        return Polyhedra.join(regions, dim)
 
 
 def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipse | None:
@@ -233,22 +210,11 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState
     Seeds are random rows that are correctly classified and not yet covered. The radius around a
     seed is chosen for the largest surplus. Center and shape are then set to the mean and the
     inverse covariance of the correctly classified rows inside and slightly beyond. This is
-    repeated as long as the surplus grows.
-
-    Returns
-    -------
-    None if no ellipse has a positive surplus, else:
-    center : ndarray of shape (dim,)
-    shape : ndarray of shape (dim, dim)
-        Rows with (x - center)ᵀ shape (x - center) ≤ 1 are inside.
+    repeated as long as the surplus grows. None if no ellipse has a positive surplus.
     """
-    candidates = np.flatnonzero(gains > 0)
-    best, best_value = None, 0
-    for seed in random.permutation(candidates)[:_SEEDS]:
-        grown, value = grow(rows, gains, seed)
-        if value > best_value:
-            best, best_value = grown, value
-    return best
+    seeds = random.permutation(np.flatnonzero(gains > 0))[:_SEEDS]
+    grown = [grow(rows, gains, seed) for seed in seeds]
+    return max(grown, key=itemgetter(1), default=(None, 0))[0]
 
 
 def grow(rows: Rows, gains: np.ndarray, seed: int) -> tuple[Ellipse | None, int]:
@@ -273,24 +239,16 @@ def grow(rows: Rows, gains: np.ndarray, seed: int) -> tuple[Ellipse | None, int]
 def best_radius(
     P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.ndarray
 ) -> tuple[Ellipse, int]:
-    """Scale an ellipse about its center to the size with the largest surplus.
-
-    Returns
-    -------
-    (center, shape), surplus
-    """
+    """Scale an ellipse about its center to the size with the largest surplus, which it returns."""
     distance = distances(P, center, shape)
     order = np.argsort(distance, kind="stable")
     ordered, total = distance[order], np.cumsum(gains[order])
     is_last = np.append(ordered[1:] > ordered[:-1], True)
     total[~is_last] = np.iinfo(np.int64).min
     end = int(np.argmax(total))
-    if end + 1 < len(ordered):
-        squared_radius = ordered[end] / 2 + ordered[end + 1] / 2
-    else:
-        squared_radius = ordered[end] * 1.01
-    squared_radius = max(squared_radius, _MIN_SQUARED_RADIUS)
-    return (center, shape / squared_radius), int(total[end])
+    is_all = end + 1 == len(ordered)
+    squared_radius = ordered[end] * 1.01 if is_all else ordered[end] / 2 + ordered[end + 1] / 2
+    return (center, shape / max(squared_radius, _MIN_SQUARED_RADIUS)), int(total[end])
 
 
 def mean_and_precision(

@@ -6,7 +6,7 @@ import pytest
 from _support.extended import EXTENDED
 from _support.rule_oracle import best_objective
 from pellucid import RuleSet
-from pellucid.rules import problem
+from pellucid.rules import selection
 
 N_PROBLEMS = 1000 if EXTENDED else 120
 
@@ -70,7 +70,7 @@ def test_the_search_alone_is_close_to_the_optimum(monkeypatch):
         best = RuleSet(n_rules, min_support=0).fit(X, labels)
         assert best.is_optimal_
         with monkeypatch.context() as context:
-            context.setattr(problem, "is_small", lambda *shape: False)
+            context.setattr(selection, "is_small", lambda *shape: False)
             found = RuleSet(n_rules, min_support=0).fit(X, labels)
         assert not found.is_optimal_
         assert found.objective_ <= best.upper_bound_
@@ -89,5 +89,5 @@ def test_several_hundred_rows_are_solved_beyond_the_search(monkeypatch):
     best = RuleSet(**settings).fit(X, labels)
     assert best.is_optimal_
     assert best.upper_bound_ == best.objective_
-    monkeypatch.setattr(problem, "is_small", lambda *shape: False)
+    monkeypatch.setattr(selection, "is_small", lambda *shape: False)
     assert RuleSet(**settings).fit(X, labels).objective_ < best.objective_

@@ -1,5 +1,7 @@
 """`RuleSet`: rules, measures, prediction, and what is refused."""
 
+import warnings
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -116,6 +118,16 @@ def test_a_sample_of_many_rows_is_the_same_in_any_order(monkeypatch, wine):
     same_rules(found, RuleSet(mistake_cost=2).fit(sparse.csr_array(X), y))
     assert found.coverage_ > 0.7
     assert found.precision_ > 0.9
+
+
+def test_rules_without_mistakes_beside_noise():
+    """Both costs are infinite then."""
+    y = np.where(np.random.default_rng(5).random(150) < 0.1, -1, load_iris().target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = RuleSet(min_precision=1.0).fit(load_iris().data, y)
+    assert len(model.rules_) >= 3
+    assert all(fitted.precision_with_noise == 1 for fitted in model.rules_)
 
 
 def test_noise_is_not_described_and_counted_apart():

@@ -125,10 +125,10 @@ class RuleSetRow:
 
 
 def conditions_of(
-    columns: RuleColumns, box: Box, names: ColumnNames, formats: Mapping[str, ColumnFormat]
+    columns: RuleColumns, box: Box, formats: Mapping[str, ColumnFormat]
 ) -> tuple[Condition, ...]:
     """The conditions of a box on the columns of the matrix; a set is made of indicators."""
-    found = []
+    names, found = columns.names, []
     for condition in box:
         features = columns.features[condition.column]
         if condition.codes is not None:
@@ -137,9 +137,8 @@ def conditions_of(
             listed = chosen if only else [f for f in features if f not in chosen]
             found += [Condition(f, 0.5, not only, names[f]) for f in listed]
             continue
-        feature = features[0]
-        name = names[feature]
-        written = PLAIN if isinstance(name, Indicator) else formats.get(name, PLAIN)
+        feature, name = features[0], names[features[0]]
+        written = formats.get(str(name), PLAIN)
         ends = ((condition.lower, False), (condition.upper, True))
         found += [Condition(feature, e, up, name, written) for e, up in ends if np.isfinite(e)]
     return tuple(found)
@@ -176,7 +175,6 @@ def describe_rules(
     columns: RuleColumns,
     rows: RowGroup,
     held: RowGroup,
-    names: ColumnNames,
     formats: Mapping[str, ColumnFormat],
     labels: Sequence[Any],
 ) -> list[FittedRule]:
@@ -190,7 +188,7 @@ def describe_rules(
         test_weights = held.by_cluster(tested, len(labels))
         rule = SetRule(
             cluster=labels[cluster],
-            conditions=conditions_of(columns, box, names, formats),
+            conditions=conditions_of(columns, box, formats),
             size=size_of(box),
             n_samples=int(np.count_nonzero(trained & (rows.labels >= 0))),
             coverage=_ratio(weights[cluster], sizes[cluster]),
@@ -199,31 +197,24 @@ def describe_rules(
             precision_with_noise=_ratio(weights[cluster], weights.sum()),
             held_out_precision=_ratio(test_weights[cluster], test_weights.sum()),
         )
-        found.append((cluster, -rule.coverage, box, FittedRule(rule, cluster, inside, weights)))
-    return [each[-1] for each in sorted(found, key=lambda each: each[:2])]
+        found.append(FittedRule(rule, cluster, inside, weights))
+    return sorted(found, key=lambda each: (each.cluster, -each.rule.coverage))
 
 
 def _ratio(part: int, whole: int) -> float:
     return float(part / whole) if whole else float("nan")
 
 
-def explained_share(fitted: Sequence[FittedRule], rows: RowGroup) -> float:
-    """Fraction of the weight of rows in clusters that satisfies a rule of its own cluster."""
+def explained_shares(
+    fitted: Sequence[FittedRule], rows: RowGroup, n_clusters: int
+) -> tuple[float, np.ndarray]:
+    """Fraction of the weight that satisfies a rule of its own cluster: of all clusters, of each."""
     is_explained = np.zeros(len(rows.rows), dtype=bool)
     for each in fitted:
         is_explained |= each.inside[rows.rows] & (rows.labels == each.cluster)
-    return _ratio(rows.weight[is_explained].sum(), rows.weight[rows.labels >= 0].sum())
-
-
-def cluster_shares(fitted: Sequence[FittedRule], rows: RowGroup, n_clusters: int) -> np.ndarray:
-    """The same for each cluster."""
-    shares = np.zeros(n_clusters)
-    for cluster in range(n_clusters):
-        own = [each for each in fitted if each.cluster == cluster]
-        is_own = rows.labels == cluster
-        group = RowGroup(rows.rows[is_own], rows.weight[is_own], rows.labels[is_own])
-        shares[cluster] = explained_share(own, group)
-    return shares
+    explained = rows.by_cluster(is_explained, n_clusters)[:-1]
+    sizes = rows.by_cluster(np.ones_like(is_explained), n_clusters)[:-1]
+    return _ratio(explained.sum(), sizes.sum()), np.array(list(map(_ratio, explained, sizes)))
 
 
 def precision_of(answer: np.ndarray, rows: RowGroup) -> float:
@@ -236,11 +227,8 @@ def precision_of(answer: np.ndarray, rows: RowGroup) -> float:
 
 def priorities(fitted: Sequence[FittedRule]) -> list[int]:
     """Positions of the rules from the one that decides first: by precision, then by weight."""
-
-    def key(i: int) -> tuple[float, int, int]:
-        return -fitted[i].rule.precision_with_noise, -int(fitted[i].weights.sum()), i
-
-    return sorted(range(len(fitted)), key=key)
+    keys = [(-each.rule.precision_with_noise, -int(each.weights.sum())) for each in fitted]
+    return sorted(range(len(fitted)), key=keys.__getitem__)
 
 
 def as_regions(
@@ -251,10 +239,7 @@ def as_regions(
     classes: Sequence[Any],
     **more: Any,
 ) -> RegionList:
-    """The rules as a decision list, the one that decides first at the top.
-
-    `unit` is the weight of a unit.
-    """
+    """The rules as a decision list, the one that decides first at the top; units as weights."""
     levels = []
     for i in priorities(fitted):
         rule, answer = fitted[i].rule, fitted[i].cluster

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.rules.boxes import Box, BoxCondition, RuleColumns, size_of
-from pellucid.rules.selection import Selection
+from pellucid.rules.problem import RuleProblem
 
 MAX_BOXES = 20_000
 """Boxes that are tried."""
@@ -27,35 +27,25 @@ _MAX_CATEGORIES = 8
 _MOST_ROWS = 400
 
 
-def count_boxes(columns: RuleColumns, max_size: int, max_columns: int) -> int:
-    """How many boxes there are; at least `MAX_BOXES` + 1 if they are too many to try."""
-    # by_size[c][s]: boxes of c columns with s conditions
-    table = np.zeros((max_columns + 1, max_size + 1))
-    table[0, 0] = 1
-    for column in range(len(columns.features)):
-        n = len(columns.uppers[column])
-        if columns.is_set[column]:
-            ways = [2.0 ** min(n, 1000) - 2, 0] if n > 1 else [0, 0]
-        else:
-            ways = [2 * (n - 1), comb(n - 1, 2)]
-        added = table.copy()
-        for size, number in enumerate(ways, 1):
-            if size <= max_size:
-                added[1:, size:] += number * table[:-1, : max_size + 1 - size]
-        table = added
-        if table.sum() > MAX_BOXES:
-            return MAX_BOXES + 1
-    return int(table.sum())
-
-
 def is_small(columns: RuleColumns, max_size: int, max_columns: int) -> bool:
     """Whether all boxes can be tried."""
+    n_codes = np.diff(columns.offset)
     if columns.n_rows > _MOST_ROWS or any(columns.is_coarse):
         return False
-    n_codes = np.diff(columns.offset)
     if (n_codes[columns.is_set] > _MAX_CATEGORIES).any():
         return False
-    return count_boxes(columns, max_size, max_columns) <= MAX_BOXES
+    # by_size[c][s]: boxes of c columns with s conditions
+    by_size = np.zeros((max_columns + 1, max_size + 1))
+    by_size[0, 0] = 1
+    for n, is_set in zip(n_codes.tolist(), columns.is_set):
+        ways = [2**n - 2] if is_set else [2 * (n - 1), comb(n - 1, 2)]
+        added = by_size.copy()
+        for size, number in enumerate(ways[:max_size], 1):
+            added[1:, size:] += number * by_size[:-1, : max_size + 1 - size]
+        by_size = added
+        if by_size.sum() > MAX_BOXES:
+            return False
+    return True
 
 
 def _conditions(columns: RuleColumns, column: int) -> list[BoxCondition]:
@@ -74,29 +64,28 @@ def _conditions(columns: RuleColumns, column: int) -> list[BoxCondition]:
     ]
 
 
-def find_optimum(selection: Selection, *, needed: bool) -> tuple[list[tuple[int, Box]], int]:
+def find_optimum(problem: RuleProblem) -> tuple[list[tuple[int, Box]], int]:
     """The best rules, and a bound that no rules exceed; no rules and `UNKNOWN` without a proof.
 
-    Each cluster has a rule if they are `needed`. It is a linear program in which a box is a
-    binary variable. A row of a cluster is explained, 0 to 1, by at most the number of its boxes,
-    and a cluster is described likewise, which saves the difference between another rule and its
-    first.
+    It is a linear program in which a box is a binary variable. A row of a cluster is explained, 0
+    to 1, by at most the number of its boxes, and a cluster is described likewise, which saves the
+    difference between another rule and its first.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    search, costs = selection.search, selection.rule_costs
-    candidates = _all_boxes(search.columns, search.max_size, search.max_columns)
+    limits = problem.limits
+    candidates = _all_boxes(problem.columns, limits.max_conditions, problem.max_columns)
     boxes: list[tuple[int, Box]] = []
     gains, blocks = [], []
-    for cluster in range(selection.n_clusters):
-        kept, cost, inside = _useful_boxes(selection, cluster, candidates)
+    for cluster, (first, another) in enumerate(problem.rule_costs):
+        kept, cost, inside = _useful_boxes(problem, cluster, candidates)
         if len(kept) > MAX_USEFUL_BOXES:
             return [], UNKNOWN
         # Rows that are in the same boxes are one variable; the last is whether there is a rule.
         patterns, which = np.unique(inside, axis=1, return_inverse=True)
         weight = np.zeros(patterns.shape[1], dtype=np.int64)
-        np.add.at(weight, which.reshape(-1), search.weight * search.gain_rate)
-        gains.append((-cost, weight, [costs[cluster][1] - costs[cluster][0]]))
+        np.add.at(weight, which.reshape(-1), problem.weight * problem.gain_rate)
+        gains.append((-cost, weight, [another - first]))
         blocks.append(np.column_stack([patterns, np.ones(len(kept), dtype=bool)]).T)
         boxes += [(cluster, box) for box in kept]
     n = len(boxes)
@@ -108,10 +97,10 @@ def find_optimum(selection: Selection, *, needed: bool) -> tuple[list[tuple[int,
     is_box = np.arange(len(gain)) < n
     constraints = [
         LinearConstraint(matrix.tocsc(), lb=0),
-        LinearConstraint(is_box[None].astype(float), ub=selection.n_rules),
+        LinearConstraint(is_box[None].astype(float), ub=limits.n_rules),
     ]
     least = np.zeros(len(gain))
-    if needed:
+    if limits.every_cluster:
         least[n + ends] = [float(block.shape[1] > 0) for block in blocks]
     scale = float(np.abs(gain).max(initial=1))
     found = milp(
@@ -157,22 +146,21 @@ def _all_boxes(columns: RuleColumns, max_size: int, max_columns: int) -> dict[in
 
 
 def _useful_boxes(
-    selection: Selection, cluster: int, candidates: dict[int, Box]
+    problem: RuleProblem, cluster: int, candidates: dict[int, Box]
 ) -> tuple[list[Box], np.ndarray, np.ndarray]:
     """The boxes that may help a cluster, the cheapest for each set of its rows.
 
     The result has their costs, with that of another rule, and which rows of the cluster they hold.
     """
-    search, n_rows = selection.search, selection.search.columns.n_rows
-    is_own = search.labels == cluster
+    n_rows, is_own = problem.columns.n_rows, problem.labels == cluster
     bits = b"".join(rows.to_bytes(-(-n_rows // 8), "little") for rows in candidates)
     inside = np.frombuffer(bits, dtype=np.uint8).reshape(len(candidates), -1)
     inside = np.unpackbits(inside, axis=1, count=n_rows, bitorder="little").astype(bool)
-    first, another = selection.rule_costs[cluster]
-    other = np.where(is_own, 0, search.other) * search.cost_rate
+    first, another = problem.rule_costs[cluster]
+    other = np.where(is_own, 0, problem.other) * problem.cost_rate
     cost = inside @ other + another
     inside &= is_own
-    gain = inside @ (search.weight * search.gain_rate)
+    gain = inside @ (problem.weight * problem.gain_rate)
     sizes = np.array([size_of(box) for box in candidates.values()])
     order = np.lexsort((sizes, cost))
     order = order[(gain + another - first > cost)[order]]

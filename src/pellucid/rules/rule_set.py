@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._utils.estimators import Noise, store_training_data
+from pellucid._utils.estimators import Noise, store_parameters, store_training_data
 from pellucid._utils.numeric_domain import OutOfDomain, refuse_large
 from pellucid._utils.sklearn_compat import (
     HasMethods,
@@ -35,13 +35,13 @@ from pellucid.rules.fitted import (
     RuleSetRow,
     SetRule,
     as_regions,
-    cluster_shares,
     describe_rules,
-    explained_share,
+    explained_shares,
     precision_of,
     priorities,
 )
 from pellucid.rules.problem import RuleLimits, RuleProblem
+from pellucid.rules.selection import solve, with_margin
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import ColumnNames, Encoding, Indicator
 from pellucid.tables.frames import Columns, as_table, date_formats, dates_as_days, refuse_scan
@@ -230,23 +230,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.n_rules = n_rules
-        self.max_conditions = max_conditions
-        self.max_columns = max_columns
-        self.mean_conditions = mean_conditions
-        self.mistake_cost = mistake_cost
-        self.noise_cost = noise_cost
-        self.min_precision = min_precision
-        self.min_support = min_support
-        self.every_cluster = every_cluster
-        self.overlap = overlap
-        self.n_clusters = n_clusters
-        self.reference = reference
-        self.noise = noise
-        self.held_out = held_out
-        self.threshold_style = threshold_style
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the rules.
@@ -343,14 +327,14 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
             rows.labels,
             self._limits(rows, weights.units_per_row, reference.names),
         )
-        found = problem.solve()
+        found = solve(problem)
         if self.min_support is None:
-            found = problem.with_margin(found)
+            found = with_margin(problem, found)
         boxes = [
             (rule.cluster, rounded(problem.columns, rule.box, self.threshold_style))
             for rule in found.rules
         ]
-        fitted = describe_rules(boxes, columns, rows, held, names, formats, reference.names)
+        fitted = describe_rules(boxes, columns, rows, held, formats, reference.names)
         self.rules_ = RuleList([each.rule for each in fitted])
         self.priorities_: list[int] = priorities(fitted)
         self.classes_: np.ndarray = np.array(reference.names)
@@ -373,8 +357,9 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         for i in reversed(self.priorities_):
             answer[fitted[i].inside] = fitted[i].cluster
         self.labels_: np.ndarray = self._label_of(answer)
-        self.coverage_: float = explained_share(fitted, rows)
-        self.cluster_coverage_: np.ndarray = cluster_shares(fitted, rows, len(reference.names))
+        shares = explained_shares(fitted, rows, len(reference.names))
+        self.coverage_: float = shares[0]
+        self.cluster_coverage_: np.ndarray = shares[1]
         self.precision_: float = precision_of(answer, rows)
         self.held_out_precision_: float = precision_of(answer, held)
         described = {rule.cluster for rule in self.rules_}
@@ -429,8 +414,7 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
                 f"n_rules={self.n_rules} is less than the {len(names)} clusters that must have a "
                 f"rule; use n_rules={len(names)} or more, or every_cluster=False"
             )
-        sizes = np.zeros(len(names))
-        np.add.at(sizes, rows.labels[rows.labels >= 0], rows.weight[rows.labels >= 0])
+        sizes = rows.by_cluster(rows.labels >= 0, len(names))[:-1]
         asked = self.min_support
         if asked is None:
             first = np.minimum(FIRST_EXPLAINS * per_row, sizes / 4)

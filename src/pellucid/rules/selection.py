@@ -1,14 +1,17 @@
-"""Choice of rules: lazy greedy, then exchange."""
+"""Choice of rules: lazy greedy, then exchange; the rules of a problem, proven if it is small."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
 
-from pellucid.rules.boxes import BoxSearch, Candidate, size_of
+from pellucid.rules.boxes import moved_inwards, size_of
+from pellucid.rules.optimum import UNKNOWN, find_optimum, is_small
+from pellucid.rules.problem import Candidate, RuleProblem
 
 MAX_ROUNDS = 10
 """Rounds of exchange."""
@@ -17,181 +20,190 @@ N_KEPT = 3
 """Boxes of one search that may be exchanged for a rule later."""
 
 
+@dataclass(frozen=True)
+class Solution:
+    """Rules, their objective, and a bound that no rules exceed, in units of weight.
+
+    The bound is that of the objective less the cost of each rule.
+    """
+
+    rules: list[Candidate]
+    objective: float
+    upper_bound: float = float("inf")
+    is_optimal: bool = False
+
+
 @dataclass
 class Selection:
     """Rules that are chosen one by one, and improved given the others.
 
     The objective is the weight of the explained rows of each cluster, times the gain of a unit,
-    less the cost of the rows of other clusters in each rule, less the cost of each rule.
-
-    Attributes
-    ----------
-    search : BoxSearch
-    n_rules : int
-        Most rules.
-    rule_costs : sequence of (int, int)
-        Cost of the first rule of each cluster, and of another; a rule must add more.
-    overlap : bool
-        Whether a row may be in several rules.
-    chosen : list of Candidate
-        The rules.
-    pool : dict of int to list of Candidate
-        Boxes that were found for each cluster.
-    searched : set of int
-        Hashes of the rows for which boxes were searched.
+    less the cost of the rows of other clusters in each rule, less the cost of each rule. `pool` has
+    the boxes that were found for each cluster, `searched` hashes of the rows for which boxes were
+    searched.
     """
 
-    search: BoxSearch
-    n_rules: int
-    rule_costs: Sequence[tuple[int, int]]
-    overlap: bool = True
+    problem: RuleProblem
     chosen: list[Candidate] = field(default_factory=list)
     pool: dict[int, list[Candidate]] = field(default_factory=dict)
     searched: set[int] = field(default_factory=set)
 
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return len(self.rule_costs)
-
-    def explained(self, cluster: int, others: Iterable[Candidate]) -> np.ndarray:
+    def _explained(self, cluster: int, others: Iterable[Candidate]) -> np.ndarray:
         """Rows that some rules of a cluster hold for."""
-        found = np.zeros(self.search.columns.n_rows, dtype=bool)
+        found = np.zeros(self.problem.columns.n_rows, dtype=bool)
         for candidate in others:
             if candidate.cluster == cluster:
                 found |= candidate.inside
         return found
 
-    def gain(self, candidate: Candidate, others: Sequence[Candidate]) -> int:
+    def _gain(self, candidate: Candidate, others: Sequence[Candidate]) -> int:
         """What a rule adds to the objective of others."""
-        search = self.search
-        new = candidate.inside & (search.labels == candidate.cluster)
-        new &= ~self.explained(candidate.cluster, others)
-        explained = int(search.weight[new].sum()) * search.gain_rate
+        problem = self.problem
+        new = candidate.inside & (problem.labels == candidate.cluster)
+        new &= ~self._explained(candidate.cluster, others)
+        explained = int(problem.weight[new].sum()) * problem.gain_rate
         is_another = any(other.cluster == candidate.cluster for other in others)
-        return explained - candidate.cost - self.rule_costs[candidate.cluster][is_another]
+        return explained - candidate.cost - problem.rule_costs[candidate.cluster][is_another]
 
     def objective(self) -> int:
-        """The objective of the chosen rules."""
-        return sum(self.gain(rule, self.chosen[:i]) for i, rule in enumerate(self.chosen))
+        return sum(self._gain(rule, self.chosen[:i]) for i, rule in enumerate(self.chosen))
 
-    def best_new(
+    def solution(self) -> Solution:
+        """The chosen rules; their objective is without the cost of rules."""
+        costs, value = self.problem.rule_costs, self.objective()
+        for cluster, n in Counter(rule.cluster for rule in self.chosen).items():
+            value += costs[cluster][0] + (n - 1) * costs[cluster][1]
+        return Solution(self.chosen, value * self.problem.unit / self.problem.gain_rate)
+
+    def _without(self, position: int) -> list[Candidate]:
+        return [*self.chosen[:position], *self.chosen[position + 1 :]]
+
+    def _best_new(
         self, cluster: int, others: Sequence[Candidate], max_size: int | None = None
     ) -> tuple[int, Candidate | None]:
         """The rule of a cluster that adds most to others, and what it adds.
 
-        `max_size` is the largest number of conditions; by default that of the search.
+        `max_size` is the largest number of conditions; by default that of the problem.
         """
-        unexplained, barred = self.free(cluster, others)
-        most = self.search.max_size if max_size is None else max_size
+        unexplained, barred = self._free(cluster, others)
+        most = self.problem.limits.max_conditions if max_size is None else max_size
         pool = self.pool.setdefault(cluster, [])
         state = cluster, most, unexplained.tobytes(), barred.tobytes()
         if hash(state) not in self.searched:
             self.searched.add(hash(state))
-            pool += islice(self.search.find(cluster, unexplained, barred, most), N_KEPT)
+            pool += islice(self.problem.find(cluster, unexplained, barred, most), N_KEPT)
+        return self._best_of([each for each in pool if size_of(each.box) <= most], others, barred)
+
+    def _free(self, cluster: int, others: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of a cluster to explain, and rows that no further rule may hold for."""
+        barred = np.zeros(self.problem.columns.n_rows, dtype=bool)
+        for other in () if self.problem.limits.overlap else others:
+            barred |= other.inside
+        return ~self._explained(cluster, others), barred
+
+    def _best_of(
+        self, candidates: Sequence[Candidate], others: Sequence[Candidate], barred: np.ndarray
+    ) -> tuple[int, Candidate | None]:
+        """The candidate without barred rows that adds most to others, and what it adds."""
+        overlap = self.problem.limits.overlap
         rated = [
-            (self.gain(each, others), each)
-            for each in pool
-            if self._fits(each, barred) and size_of(each.box) <= most
+            (self._gain(each, others), each)
+            for each in candidates
+            if overlap or not (each.inside & barred).any()
         ]
         return max(rated, key=lambda pair: pair[0], default=(0, None))
 
-    def free(self, cluster: int, others: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of a cluster to explain, and rows that no further rule may hold for."""
-        barred = np.zeros(self.search.columns.n_rows, dtype=bool)
-        for other in () if self.overlap else others:
-            barred |= other.inside
-        return ~self.explained(cluster, others), barred
-
-    def _fits(self, candidate: Candidate, barred: np.ndarray) -> bool:
-        return self.overlap or not (candidate.inside & barred).any()
-
-    def cover(self, clusters: Iterable[int]) -> list[int]:
-        """Choose one rule for each of some clusters; returns those for which there is none."""
-        failed = []
-        for cluster in clusters:
-            candidate = self.best_new(cluster, self.chosen)[1]
+    def _cover(self) -> None:
+        """Choose one rule for each cluster; an error if there is none for some."""
+        limits, failed = self.problem.limits, []
+        for cluster, name in enumerate(limits.names):
+            candidate = self._best_new(cluster, self.chosen)[1]
             if candidate is None:
-                failed.append(cluster)
+                failed.append(name)
             else:
                 self.chosen.append(candidate)
-        return failed
+        if failed:
+            raise ValueError(
+                f"no box of {limits.max_conditions} conditions describes cluster "
+                f"{', '.join(failed)}: with mistakes at {limits.mistake_cost:g}, each holds too "
+                "many rows of other clusters. Use a smaller min_precision or mistake_cost, more "
+                "max_conditions, or every_cluster=False"
+            )
 
-    def add_greedily(self) -> None:
+    def _add_greedily(self) -> None:
         """Add the rule with the largest gain until there is none, or enough rules."""
+        limits = self.problem.limits
         best: dict[int, tuple[int, Candidate | None]] = {}
-        while len(self.chosen) < self.n_rules:
-            for cluster in range(self.n_clusters):
+        while len(self.chosen) < limits.n_rules:
+            for cluster in range(len(limits.names)):
                 if cluster not in best:
-                    best[cluster] = self.best_new(cluster, self.chosen)
+                    best[cluster] = self._best_new(cluster, self.chosen)
             cluster = max(best, key=lambda c: (best[c][0], -c))
             gain, candidate = best[cluster]
             if candidate is None or gain <= 0:
                 return
             self.chosen.append(candidate)
-            for stale in [cluster] if self.overlap else list(best):
+            for stale in [cluster] if limits.overlap else list(best):
                 del best[stale]
 
-    def exchange(self, needed: bool = False) -> None:
-        """Improve each rule given the others, and replace or leave out rules, while that helps.
-
-        If each cluster is `needed`, its last rule stays.
-        """
+    def choose(self) -> None:
+        """Add rules, improve each given the others, and replace or leave out, while that helps."""
+        limits = self.problem.limits
+        if limits.every_cluster:
+            self._cover()
+        self._add_greedily()
         for _ in range(MAX_ROUNDS):
             before = self.objective()
             for position in range(len(self.chosen)):
                 self._improve_rule(position)
-            self.remove_useless(needed)
-            if len(self.chosen) == self.n_rules:
-                self._replace_weakest(needed)
+            self.remove_useless()
+            if len(self.chosen) == limits.n_rules:
+                self._replace_weakest()
             else:
-                self.add_greedily()
+                self._add_greedily()
             if self.objective() <= before:
-                return
+                break
+        if limits.mean_conditions is not None:
+            self._shorten(limits.mean_conditions)
 
     def _improve_rule(self, position: int) -> None:
         """Replace a rule by the best one of its cluster that is found, given the others."""
-        rule = self.chosen[position]
-        others = [*self.chosen[:position], *self.chosen[position + 1 :]]
-        unexplained, barred = self.free(rule.cluster, others)
-        improved = self.search.improve(rule.cluster, rule.box, unexplained, barred)
-        self.pool.setdefault(rule.cluster, []).append(improved)
-        rated = [
-            (self.gain(each, others), each)
-            for each in (rule, *self.pool[rule.cluster])
-            if self._fits(each, barred)
-        ]
-        self.chosen[position] = max(rated, key=lambda pair: pair[0])[1]
+        rule, others = self.chosen[position], self._without(position)
+        unexplained, barred = self._free(rule.cluster, others)
+        pool = self.pool.setdefault(rule.cluster, [])
+        pool.append(self.problem.improve(rule.cluster, rule.box, unexplained, barred))
+        self.chosen[position] = self._best_of([rule, *pool], others, barred)[1] or rule
 
-    def _losses(self, needed: bool) -> list[tuple[int, int]]:
-        """What the objective loses without each rule that may be left out, and its position."""
-        n_rules = np.bincount([rule.cluster for rule in self.chosen], minlength=self.n_clusters)
-        return [
-            (self.gain(rule, [*self.chosen[:i], *self.chosen[i + 1 :]]), i)
+    def _weakest(self) -> tuple[float, int]:
+        """What the objective loses least without a rule that may be left out, and its position."""
+        n_rules = Counter(rule.cluster for rule in self.chosen)
+        losses = [
+            (self._gain(rule, self._without(i)), i)
             for i, rule in enumerate(self.chosen)
-            if not needed or n_rules[rule.cluster] > 1
+            if not self.problem.limits.every_cluster or n_rules[rule.cluster] > 1
         ]
+        return min(losses, default=(np.inf, -1))
 
-    def remove_useless(self, needed: bool) -> None:
-        while losses := self._losses(needed):
-            loss, position = min(losses)
-            if loss > 0:
-                return
+    def remove_useless(self) -> None:
+        """Leave out rules that add nothing."""
+        loss, position = self._weakest()
+        while loss <= 0:
             self.chosen.pop(position)
+            loss, position = self._weakest()
 
-    def _replace_weakest(self, needed: bool) -> None:
+    def _replace_weakest(self) -> None:
         """Exchange the rule of the smallest gain for the best one of another cluster."""
-        if not (losses := self._losses(needed)):
+        loss, position = self._weakest()
+        if loss == np.inf:
             return
-        loss, position = min(losses)
-        others = [*self.chosen[:position], *self.chosen[position + 1 :]]
-        unused = self.chosen[position].cluster
-        new = [self.best_new(c, others) for c in range(self.n_clusters) if c != unused]
+        others, unused = self._without(position), self.chosen[position].cluster
+        clusters = range(len(self.problem.limits.names))
+        new = [self._best_new(c, others) for c in clusters if c != unused]
         gain, candidate = max(new, key=lambda pair: pair[0], default=(0, None))
         if candidate is not None and gain > loss:
             self.chosen[position] = candidate
 
-    def shorten(self, mean_size: float) -> None:
+    def _shorten(self, mean_size: float) -> None:
         """Replace or leave out rules until they have at most this mean number of conditions.
 
         Each time, the change is made that costs least per condition above the mean that is saved.
@@ -210,21 +222,71 @@ class Selection:
             else:
                 self.chosen[position] = shorter
                 stale = (i for i, rule in enumerate(self.chosen) if rule.cluster == cluster)
-                for i in stale if self.overlap else list(best):
+                for i in stale if self.problem.limits.overlap else list(best):
                     best.pop(i, None)
 
     def _shorter(
         self, position: int, rule: Candidate, mean_size: float
     ) -> list[tuple[float, int, Candidate | None]]:
         """Changes of a rule to a shorter one or none: cost per saved condition, position, rule."""
-        others = [*self.chosen[:position], *self.chosen[position + 1 :]]
-        size, gain = size_of(rule.box), self.gain(rule, others)
+        others = self._without(position)
+        size, gain = size_of(rule.box), self._gain(rule, others)
         found: list[tuple[float, int, Candidate | None]] = []
         if size > mean_size:
             found.append((gain / (size - mean_size), position, None))
         for most in range(1, size):
-            value, shorter = self.best_new(rule.cluster, others, most)
+            value, shorter = self._best_new(rule.cluster, others, most)
             if shorter is not None:
                 saved = size - size_of(shorter.box)
                 found.append(((gain - value) / saved, position, shorter))
         return found
+
+    def add_refined(self, rule: Candidate) -> None:
+        """Add a rule of a sample with the best ends of its intervals on all rows."""
+        box = self.problem.refine(rule.cluster, rule.box, *self._free(rule.cluster, self.chosen))
+        self.chosen.append(self.problem.candidate(rule.cluster, box))
+
+
+def solve(problem: RuleProblem) -> Solution:
+    """The best rules that are found."""
+    sample = problem.sample()
+    selection = Selection(sample or problem)
+    selection.choose()
+    if sample is not None:
+        sampled, selection = selection.chosen, Selection(problem)
+        for rule in sorted(sampled, key=lambda rule: -int(rule.inside.sum())):
+            selection.add_refined(rule)
+        selection.remove_useless()
+    elif _prove(selection):
+        bound = selection.objective() * problem.unit / problem.gain_rate
+        return replace(selection.solution(), upper_bound=bound, is_optimal=True)
+    return selection.solution()
+
+
+def _prove(selection: Selection) -> bool:
+    """Replace the rules of a small problem by the best ones; whether they are proven."""
+    problem, limits = selection.problem, selection.problem.limits
+    is_simple = limits.overlap and limits.mean_conditions is None
+    if not is_simple or not is_small(problem.columns, limits.max_conditions, problem.max_columns):
+        return False
+    rules, bound = find_optimum(problem)
+    best = Selection(problem, [problem.candidate(*rule) for rule in rules])
+    if bound < UNKNOWN and best.objective() > selection.objective():
+        selection.chosen = best.chosen
+    return bound <= selection.objective()
+
+
+def with_margin(problem: RuleProblem, found: Solution) -> Solution:
+    """The rules with their ends moved inwards, unless one gets less precise than asked."""
+    chosen = []
+    for rule in found.rules:
+        is_own = problem.labels == rule.cluster
+        box = moved_inwards(problem.columns, rule.box, problem.weight, is_own)
+        moved = problem.candidate(rule.cluster, box)
+        right = problem.weight[moved.inside & is_own].sum()
+        is_precise = right >= problem.limits.min_precision * problem.weight[moved.inside].sum()
+        chosen.append(moved if is_precise else rule)
+    is_same = [rule.box for rule in found.rules] == [rule.box for rule in chosen]
+    is_optimal = found.is_optimal and is_same
+    solution = Selection(problem, chosen).solution()
+    return replace(solution, upper_bound=found.upper_bound, is_optimal=is_optimal)

@@ -8,47 +8,30 @@ from typing import Any
 
 import numpy as np
 
-N_BINS = 24
-"""Maximum number of bins."""
-
-_TAIL = 0.005
-"""Share of the values at either end that an axis may leave out."""
-
-_LONGER = 1.5
-"""An axis that would be at most this many times longer leaves out nothing."""
-
-_CLUSTER_SHARE = 0.05
-"""An axis leaves out no values if they are more than this share of a cluster."""
-
-_SKEWED = 2.0
-"""Skewness above which an axis is logarithmic."""
-
-_DECADES = 2.0
-"""Powers of ten that a logarithmic axis has at least."""
-
-_DIGITS = 8
-"""Significant digits of the edges of bins."""
+N_BINS = 24  # maximum number of bins
+_TAIL = 0.005  # share of the values at either end that an axis may leave out
+_LONGER = 1.5  # an axis that would be at most this many times longer leaves out nothing
+_CLUSTER_SHARE = 0.05  # an axis leaves out no values if they are more than this share of a cluster
+_SKEWED = 2.0  # skewness above which an axis is logarithmic
+_DECADES = 2.0  # powers of ten that a logarithmic axis has at least
+_DIGITS = 8  # significant digits of the edges of bins
 
 
 @dataclass(frozen=True)
 class Axis:
     """Range, scale and bins of a column of numbers."""
 
+    # Edges of the bins. The outermost bins also count the values beyond them.
     edges: np.ndarray = field(repr=False)
-    """Edges of the bins. The outermost bins also count the values beyond them."""
+    # The position of a value on a logarithmic axis is log(1 + value / unit); None: a linear axis.
     unit: float | None = None
-    """The position of a value on a logarithmic axis is ``log(1 + value / unit)``; None for a
-    linear axis.
-    """
     n_below: int = 0
     n_above: int = 0
 
     def positions(self, values: Any) -> Any:
-        """Positions of values on the axis."""
         return values if self.unit is None else np.log1p(np.maximum(values / self.unit, -0.9))
 
     def values(self, positions: Any) -> Any:
-        """Values at some positions."""
         return positions if self.unit is None else self.unit * np.expm1(positions)
 
 
@@ -86,7 +69,9 @@ def choose_axis(
     inner_low, inner_high = np.quantile(values, [_TAIL, 1 - _TAIL]).tolist()
     if is_whole:
         inner_low, inner_high = float(np.floor(inner_low)), float(np.ceil(inner_high))
-    if _may_leave_out(values, (low, high), (inner_low, inner_high), cuts, cluster):
+    is_long = inner_low < inner_high and high - low > _LONGER * (inner_high - inner_low)
+    is_inside = all(inner_low <= cut <= inner_high for cut in cuts)
+    if is_long and is_inside and _are_few((values < inner_low) | (values > inner_high), cluster):
         low, high = inner_low, inner_high
     edges = _even_edges(low, high)
     if is_whole:  # bins of the same number of integers
@@ -99,29 +84,18 @@ def choose_axis(
 def _edges_of_few(values: np.ndarray, cuts: Sequence[float]) -> np.ndarray | None:
     """One bin per value, such as every fifth year; None if they are many or uneven."""
     distinct = np.unique(values)
-    if not 1 < len(distinct) <= N_BINS:
-        return None
     gap = np.diff(distinct)
-    if gap.min() != gap.max() or any(not distinct[0] <= cut <= distinct[-1] for cut in cuts):
+    if not 1 < len(distinct) <= N_BINS or gap.min() != gap.max():
+        return None
+    if any(not distinct[0] <= cut <= distinct[-1] for cut in cuts):
         return None
     return np.append(distinct - gap[0] / 2, distinct[-1] + gap[0] / 2)
 
 
-def _may_leave_out(
-    values: np.ndarray,
-    outer: tuple[float, float],
-    inner: tuple[float, float],
-    cuts: Sequence[float],
-    cluster: np.ndarray | None,
-) -> bool:
-    """Whether an axis may leave out the outermost values."""
-    if inner[0] >= inner[1] or outer[1] - outer[0] <= _LONGER * (inner[1] - inner[0]):
-        return False
-    if any(not inner[0] <= cut <= inner[1] for cut in cuts):
-        return False
+def _are_few(is_beyond: np.ndarray, cluster: np.ndarray | None) -> bool:
+    """Whether the values beyond an axis are a small part of each cluster."""
     if cluster is None:
         return True
-    is_beyond = (values < inner[0]) | (values > inner[1])
     sizes = np.bincount(cluster)
     beyond = np.bincount(cluster[is_beyond], minlength=len(sizes))
     return not (beyond > _CLUSTER_SHARE * sizes).any()

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_POINTS = 5000
-
-_MAX_JITTERED = 24
-"""Integers with a smaller range than this are jittered."""
+_MAX_JITTERED = 24  # integers with a smaller range than this are jittered
 
 
 @documented
@@ -63,12 +61,12 @@ def plot_partition(
     across, up = _main_features(tree) if features is None else _positions(features, names)
     numbers = read_X(model, X, reset=False)
     rows = np.arange(0, numbers.shape[0], max(1, -(-numbers.shape[0] // _MAX_POINTS)))
-    x, y = (column_values(numbers, feature, rows) for feature in (across, up))
     position = tree.predict(numbers)[rows]
     ax = ax or new_axes(6.5, 5)
     views = []
-    for seed, (values, feature) in enumerate(((x, across), (y, up))):
+    for seed, feature in enumerate((across, up)):
         cuts = tree.threshold[~tree.is_leaf & (tree.feature == feature)].tolist()
+        values = column_values(numbers, feature, rows)
         views.append(_PlottedFeature(values, cuts, position, seed))
     n_beyond = _draw_points(ax, position, model.cluster_names_, *views)
     for view, axis, name in zip(views, (ax.xaxis, ax.yaxis), (names[across], names[up])):
@@ -90,16 +88,15 @@ class _PlottedFeature:
         is_there = np.isfinite(values)
         there = values[is_there]
         is_whole = bool((there == np.floor(there)).all())
-        axis = choose_axis(there, is_whole=is_whole, cuts=cuts, cluster=cluster[is_there])
-        self.axis = axis
+        cluster = cluster[is_there]
+        axis = self.axis = choose_axis(there, is_whole=is_whole, cuts=cuts, cluster=cluster)
         self.is_jittered = is_whole and len(there) > 0 and np.ptp(there) < _MAX_JITTERED
         low, high = (float(axis.positions(end)) for end in (axis.edges[0], axis.edges[-1]))
         margin = 0.04 * (high - low)
         self.limits = float(axis.values(low - margin)), float(axis.values(high + margin))
         self.is_beyond = (values < self.limits[0]) | (values > self.limits[1])
         noise = np.random.default_rng(seed).uniform(-0.25, 0.25, len(values))
-        drawn = values + noise if self.is_jittered else values
-        self.drawn = np.clip(drawn, *self.limits)
+        self.drawn = np.clip(values + noise if self.is_jittered else values, *self.limits)
 
     def threshold(self, value: float) -> float:
         """Where a threshold is drawn: between two integers if they are jittered."""
@@ -107,33 +104,27 @@ class _PlottedFeature:
 
     def set_up(self, axis: Any, name: str) -> None:
         """Set scale, limits and title of an axis of matplotlib."""
-        from matplotlib.ticker import FuncFormatter, MaxNLocator
+        from matplotlib.ticker import MaxNLocator
 
-        which = axis.axis_name
-        if self.axis.unit is not None:
+        which, unit, (low, high) = axis.axis_name, self.axis.unit, self.limits
+        if unit is not None:
             functions = (self.axis.positions, self.axis.values)
             getattr(axis.axes, f"set_{which}scale")("function", functions=functions)
-            axis.set_ticks(_log_ticks(self.limits, self.axis.unit))
-            axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.12g}"))
+            n_powers = int(np.floor(np.log10(max(high / unit, 1.0)))) + 1
+            ticks = [0.0, *(unit * 10.0**i for i in range(n_powers))]
+            axis.set_ticks([tick for tick in ticks if low <= tick <= high])
+            axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
         elif self.is_jittered:
             axis.set_major_locator(MaxNLocator(integer=True))
-        getattr(axis.axes, f"set_{which}lim")(*self.limits)
-        axis.set_label_text(name if self.axis.unit is None else f"{name} (log scale)")
-
-
-def _log_ticks(limits: tuple[float, float], unit: float) -> list[float]:
-    """0 and powers of ten."""
-    n_powers = int(np.floor(np.log10(max(limits[1] / unit, 1.0)))) + 1
-    ticks = [0.0, *(unit * 10.0**i for i in range(n_powers))]
-    return [tick for tick in ticks if limits[0] <= tick <= limits[1]]
+        getattr(axis.axes, f"set_{which}lim")(low, high)
+        axis.set_label_text(name if unit is None else f"{name} (log scale)")
 
 
 def _main_features(tree: ThresholdTree) -> tuple[int, int]:
     """The two features whose splits are passed by most rows."""
     inner = ~tree.is_leaf
-    n_rows = np.bincount(
-        tree.feature[inner], weights=tree.n_node_samples[inner], minlength=tree.n_features
-    )
+    rows = tree.n_node_samples[inner]
+    n_rows = np.bincount(tree.feature[inner], weights=rows, minlength=tree.n_features)
     order = np.argsort(-n_rows, kind="stable")
     return (int(order[0]), int(order[1])) if len(order) > 1 else (0, 0)
 

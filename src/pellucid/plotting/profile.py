@@ -9,15 +9,14 @@ import numpy as np
 
 from pellucid._utils.estimators import documented
 from pellucid.explanation.rules import names_of_columns
-from pellucid.plotting.style import cluster_color, differences_map, new_axes
+from pellucid.plotting.style import cluster_color, new_axes
 from pellucid.tables.encoding import ColumnNames
 from pellucid.tables.validation import read_X
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LARGEST = 3.0
-"""Differences above this many standard deviations have the same color."""
+_LARGEST = 3.0  # differences above this many standard deviations have the same color
 
 
 def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence[Any]) -> np.ndarray:
@@ -78,9 +77,8 @@ def plot_profile(
     clusters = model.cluster_names_.tolist()
     if cluster is not None and cluster not in clusters:
         raise ValueError(f"there is no cluster {cluster!r}; the clusters are {clusters}")
-    differences = standardized_differences(numbers, labels, clusters)
-    if cluster is not None:
-        differences = differences[[clusters.index(cluster)]]
+    drawn = slice(None) if cluster is None else [clusters.index(cluster)]
+    differences = standardized_differences(numbers, labels, clusters)[drawn]
     largest = np.nan_to_num(np.abs(differences)).max(axis=0)
     order = np.argsort(-largest, kind="stable")[:n_features]
     shown = [str(names[j]) for j in order]
@@ -112,9 +110,13 @@ def _draw_bars(
 
 
 def _draw_table(ax: Axes | None, shown: np.ndarray, clusters: list[Any], names: list[str]) -> Axes:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    # Orange for lower, blue for higher, as in the report.
+    colors = LinearSegmentedColormap.from_list("differences", ["#B25E00", "#F7F7F7", "#00598C"])
     longest = max(map(len, names))
     ax = ax or new_axes(1.6 + 0.09 * longest + 0.75 * len(clusters), 1.3 + 0.34 * len(names))
-    image = ax.imshow(shown, cmap=differences_map(), vmin=-_LARGEST, vmax=_LARGEST, aspect="auto")
+    image = ax.imshow(shown, cmap=colors, vmin=-_LARGEST, vmax=_LARGEST, aspect="auto")
     for (i, j), value in np.ndenumerate(shown):
         if not np.isnan(value):
             color = "white" if abs(value) > 0.7 * _LARGEST else "#222222"

@@ -10,9 +10,7 @@ from pellucid.plotting.style import cluster_color
 from pellucid.regions.shapes import Regions, Window
 
 INK, PASSED_ON, OTHER, DELETED = "#222222", "#C4C8CC", "#8A9096", "#D55E00"
-_GRID = 240
-"""Grid points per axis at which regions are evaluated."""
-
+_GRID = 240  # grid points per axis at which regions are evaluated
 _FAINT, _STRONG = 0.10, 0.22
 
 

@@ -7,37 +7,28 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid._utils.estimators import documented
 from pellucid._utils.texts import count
 from pellucid.explanation.rules import names_of_columns
-from pellucid.plotting.region_shapes import (
-    DELETED,
-    INK,
-    OTHER,
-    PASSED_ON,
-    draw_regions,
-    draw_scores,
-    shade_answers,
-    window_of,
-)
+from pellucid.plotting import region_shapes
+from pellucid.plotting.region_shapes import DELETED, INK, OTHER, PASSED_ON, window_of
 from pellucid.plotting.style import cluster_color, new_axes, write_dates
 from pellucid.regions.classifiers import with_middle_threshold
 from pellucid.regions.shapes import Window
 from pellucid.regions.words import column_texts, format_of
 from pellucid.tables.encoding import Indicator
+from pellucid.tables.frames import as_table, table_to_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = "osD^vPX*"
-_LEGEND_BELOW = 32
-"""Distance between the axis and the legend, in points."""
-
+_LEGEND_BELOW = 32  # distance between the axis and the legend, in points
 _PANELS_IN_A_ROW = 3
-
-_MOST_POINTS = 5000
-"""With more rows, a random sample is drawn."""
+_MOST_POINTS = 5000  # with more rows, a random sample is drawn
 
 
 @documented
@@ -96,7 +87,6 @@ def plot_levels(model: Any, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
         One per level.
     """
     import matplotlib.pyplot as plt
-    from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
     n = min(n_levels, len(model.levels_))
@@ -104,10 +94,8 @@ def plot_levels(model: Any, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
         raise ValueError("this model has no levels, so there is nothing to plot")
     n_columns = min(n, _PANELS_IN_A_ROW)
     n_rows = -(-n // n_columns)
-    size = (4.8 * n_columns, 4.6 * n_rows)
-    figure, grid = plt.subplots(
-        n_rows, n_columns, figsize=size, layout="constrained", squeeze=False
-    )
+    shape: dict[str, Any] = {"figsize": (4.8 * n_columns, 4.6 * n_rows), "squeeze": False}
+    figure, grid = plt.subplots(n_rows, n_columns, layout="constrained", **shape)
     axes = grid.ravel()
     for level, ax in enumerate(axes[:n]):
         plot_level(model, X, y, level, ax=ax)
@@ -146,7 +134,7 @@ def plot_score_map(
     if regions.kind != "nonparametric":
         raise ValueError(f"level {level} has regions without scores; fit with nonparametric ones")
     ax = ax or scene.new_axes()
-    draw_scores(ax, regions, window_of(scene.P))
+    region_shapes.draw_scores(ax, regions, window_of(scene.P))
     style: dict[str, Any] = {"s": 14, "linewidths": 0.8, "zorder": 3}
     scene.mark(ax, scene.P, ~scene.misses, marker="+", color=INK, **style)
     scene.mark(ax, scene.P, scene.misses, marker="o", facecolor="none", edgecolor=INK, **style)
@@ -206,14 +194,13 @@ def plot_calibration(
     pair = np.asarray(axes, dtype=object)
     if pair.shape != (2,):
         raise ValueError(f"axes has shape {pair.shape}; two axes are needed, before and after")
-    n_deleted = len(story[0].deleted)
-    for ax, regions, deleted in zip(
-        pair, (story[0].before, story[0].after), (story[0].deleted, ())
-    ):
-        scene.draw(ax, regions=regions, deleted=deleted, all_colored=True)
+    before, after, deleted = story[0].before, story[0].after, story[0].deleted
+    scene.draw(pair[0], regions=before, deleted=deleted, all_colored=True)
+    scene.draw(pair[1], regions=after, all_colored=True)
+    n_deleted = len(deleted)
     changed = f", {n_deleted} deleted" if n_deleted else ""
-    pair[0].set_title(f"before calibration: {count(len(story[0].before), 'region')}", fontsize=10)
-    pair[1].set_title(f"after: {count(len(story[0].after), 'region')}{changed}", fontsize=10)
+    pair[0].set_title(f"before calibration: {count(len(before), 'region')}", fontsize=10)
+    pair[1].set_title(f"after: {count(len(after), 'region')}{changed}", fontsize=10)
     scene.draw_legend(pair[1], has_grey=False, has_deleted=n_deleted > 0)
     return pair
 
@@ -283,15 +270,12 @@ class _Scene:
     def __init__(
         self, model: Any, X: Any, y: Any, level: int, feature_names: Sequence[str] | None
     ) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(model)
         n_levels = len(model.levels_)
         if not 0 <= level < n_levels:
             have = f"0 .. {n_levels - 1}" if n_levels else "none, as nothing was found"
             raise ValueError(f"level={level}, but the levels of this model are {have}")
-        self.model, self.number = model, level
-        self.level = model.levels_[level]
+        self.model, self.number, self.level = model, level, model.levels_[level]
         self.features = list(self.level.features)
         self.dim = len(self.features)
         if self.dim > 2:
@@ -329,7 +313,6 @@ class _Scene:
                 setattr(self, name, getattr(self, name)[drawn])
 
     def new_axes(self) -> Axes:
-        """Axes of a new figure."""
         return new_axes(5.6, 4.6) if self.dim == 2 else new_axes(6.4, 2.6)
 
     def draw(
@@ -350,8 +333,8 @@ class _Scene:
         for axis in self.indicators:
             window[axis] = (-0.5, 1.5)
         classifier = with_middle_threshold(self.level.classifier, self.indicators)
-        shade_answers(ax, classifier, regions, window, strong)
-        draw_regions(ax, regions, window, deleted, strong)
+        region_shapes.shade_answers(ax, classifier, regions, window, strong)
+        region_shapes.draw_regions(ax, regions, window, deleted, strong)
         P = self.P.copy()
         for axis in self.indicators:  # on the axis of a category, rows are spread by chance
             P[:, axis] += 0.6 * (_heights(len(P)) - 0.5)
@@ -362,8 +345,8 @@ class _Scene:
             self.mark(ax, P, of_class & grey, color=PASSED_ON, s=9, **style)
             self.mark(ax, P, of_class & ~grey, color=cluster_color(position), s=15, **style)
         if self.is_other.any():
-            hollow: dict[str, Any] = {"facecolor": "none", "edgecolor": OTHER, "marker": "o"}
-            self.mark(ax, P, self.is_other, s=9, linewidths=0.6, zorder=2.5, **hollow)
+            style = {"facecolor": "none", "edgecolor": OTHER, "linewidths": 0.6, "zorder": 2.5}
+            self.mark(ax, P, self.is_other, marker="o", s=9, **style)
         size, width, alpha = (14, 0.7, 0.45) if all_colored else (22, 0.9, 1.0)
         cross: dict[str, Any] = {"marker": "x", "color": INK, "alpha": alpha, "zorder": 4}
         self.mark(ax, P, self.misses & ~grey, s=size, linewidths=width, **cross)
@@ -375,7 +358,6 @@ class _Scene:
         ax.scatter(P[rows, 0], height[rows], **style)
 
     def dress(self, ax: Axes, window: Window) -> None:
-        """Limits and titles of the axes."""
         ax.set_xlim(*window[0])
         self._write_values(ax.xaxis, 0)
         if self.dim == 2:
@@ -393,19 +375,16 @@ class _Scene:
         title = self.names[position] if indicator is None else indicator.column
         axis.set_label_text(title, parse_math=False)
         if indicator is not None:
-            axis.set_ticks([0, 1], _words(indicator))
+            texts = (indicator.negation, str(indicator))
+            words = [t.removeprefix(title).strip().removeprefix("is ").strip() for t in texts]
+            axis.set_ticks([0, 1], words)
         elif written.is_date:
             write_dates(axis, maxticks=6)
         elif written.prefix or written.suffix:
             axis.set_major_formatter(lambda value, _: written.text(float(f"{value:.12g}")))
 
     def draw_legend(
-        self,
-        ax: Axes,
-        *,
-        has_grey: bool = True,
-        has_deleted: bool = False,
-        has_query: bool = False,
+        self, ax: Axes, has_grey: bool = True, has_deleted: bool = False, has_query: bool = False
     ) -> None:
         """Classes, crosses and grey rows, below the axes."""
         from matplotlib.lines import Line2D
@@ -433,24 +412,14 @@ class _Scene:
             handles.append(mark("this row", marker="*", **style))
         below = ScaledTranslation(0, -_LEGEND_BELOW / 72, ax.figure.dpi_scale_trans)
         place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
-        place["bbox_transform"] = ax.transAxes + below
         place |= {"frameon": False, "fontsize": 8, "handletextpad": 0.2, "columnspacing": 1.2}
         n_columns = min(len(handles), 3 if len(handles) <= 6 else 5)
-        ax.legend(handles=handles, ncols=n_columns, **place)
-
-
-def _words(indicator: Indicator) -> list[str]:
-    """Words for the values 0 and 1."""
-    texts = (indicator.negation, str(indicator))
-    return [t.removeprefix(indicator.column).strip().removeprefix("is ").strip() for t in texts]
+        transform = ax.transAxes + below
+        ax.legend(handles=handles, ncols=n_columns, bbox_transform=transform, **place)
 
 
 def _columns_of(X: Any, features: list[int]) -> np.ndarray:
     """Some columns of an array, a sparse matrix or a table, as float64."""
-    from scipy import sparse
-
-    from pellucid.tables.frames import as_table, table_to_array
-
     if sparse.issparse(X):
         return X.tocsc()[:, features].toarray().astype(np.float64)
     table = as_table(X)

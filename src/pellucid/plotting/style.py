@@ -15,23 +15,16 @@ if TYPE_CHECKING:
 
     from pellucid.explanation.rules import Rule
 
-LINE_HEIGHT = 1.22
-"""Distance between lines."""
-
-# Letters are placed on whole pixels, so a line is wider than its font metrics.
-_PIXELS = 1.06
+LINE_HEIGHT = 1.22  # distance between lines
+_PIXELS = 1.06  # letters are placed on whole pixels, so a line is wider than its font metrics
 
 # Okabe and Ito (2008). Their black is a grey here: black reads as text or as an outline.
 _BASE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 
 # How far the second and third round of the base colours go towards black (-) or white (+).
 _SHADES = (0.0, -0.45, 0.55)
-
-# Luminance with a contrast of 3:1 on a nearly black background.
-_LEAST_ON_DARK = 0.15
-
-# Steps of the golden ratio on the color circle never repeat a hue.
-_GOLDEN = 0.6180339887498949
+_LEAST_ON_DARK = 0.15  # luminance with a contrast of 3:1 on a nearly black background
+_GOLDEN = 0.6180339887498949  # steps of the golden ratio on the color circle never repeat a hue
 
 
 def cluster_color(position: int) -> str:
@@ -92,13 +85,6 @@ def leaf_figures(rule: Rule) -> list[str]:
     return [count(rule.n_samples, "row"), percent(rule.share), *purity]
 
 
-def differences_map() -> Any:
-    """Colours of differences: orange for lower, blue for higher, as in the report."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("differences", ["#B25E00", "#F7F7F7", "#00598C"])
-
-
 def new_axes(width: float, height: float) -> Axes:
     """Axes of a new figure of a size in inches."""
     from matplotlib import pyplot as plt
@@ -107,7 +93,6 @@ def new_axes(width: float, height: float) -> Axes:
 
 
 def write_dates(axis: Any, **n_ticks: int) -> None:
-    """Write the values of an axis as dates."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     locator = AutoDateLocator(**n_ticks)

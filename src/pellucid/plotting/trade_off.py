@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,20 +15,13 @@ from pellucid.tree.trade_off import TradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.path import Path
     from matplotlib.transforms import Bbox
 
-_FONT = 9.0
-"""Font size of the names, in points."""
-
-_FAR = 4.0
-"""A model whose cost is so many times the median is drawn at the edge, with its cost."""
-
-_DISTANCES = (6.0, 18.0, 32.0, 48.0, 68.0, 92.0, 120.0)
-"""Distances of a name from its point, in points."""
-
+_FONT = 9.0  # size of the names, in points
+_FAR = 4.0  # a model whose cost is so many times the median is drawn at the edge, with its cost
+_DISTANCES = (6.0, 18.0, 32.0, 48.0, 68.0, 92.0, 120.0)  # of a name from its point, in points
+# Directions from a point to its name, the best first.
 _DIRECTIONS = np.array([(1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1)])
-"""Directions from a point to its name, the best first."""
 
 _MEASURES = {
     "waes": "conditions in the explanation of the average row",
@@ -76,7 +69,7 @@ def plot_trade_off(
     style: dict[str, Any] = {"color": cluster_color(0), "clip_on": False}
     ax.plot([x[i] for i in edge], [y[i] for i in edge], "-", linewidth=1.5, **style)
     ax.plot(x, y, "o", markersize=6, **style)
-    _write_names(ax, x, y, names, curve=edge, all_of_them=False)
+    _write_names(ax, x, y, names, edge, all_of_them=False)
     return ax
 
 
@@ -129,20 +122,17 @@ def plot_comparison(
     far = [cost > _FAR * np.median(y) for cost in y]
     near = [cost for cost, is_far in zip(y, far) if not is_far]
     top = max(near) + 0.3 * (np.ptp(near) or 0.1)
-    names = [
-        f"{name} (cost {cost:,.3g})" if is_far else name
-        for name, cost, is_far in zip(named, y, far)
-    ]
+    texts = zip(named, y, far)
+    names = [f"{name} (cost {cost:,.3g})" if is_far else name for name, cost, is_far in texts]
     y = [top if is_far else cost for cost, is_far in zip(y, far)]
-    ax.plot(
-        [x[i] for i in edge], [y[i] for i in edge], "-", color="#A3A9B0", linewidth=1.2, zorder=1
-    )
+    line: dict[str, Any] = {"color": "#A3A9B0", "linewidth": 1.2, "zorder": 1}
+    ax.plot([x[i] for i in edge], [y[i] for i in edge], "-", **line)
     best: dict[str, Any] = {"markersize": 8, "color": cluster_color(0), "zorder": 3}
     other: dict[str, Any] = {"markersize": 6, "color": "#777777", "zorder": 2}
     for *place, is_undominated, is_far in zip(x, y, is_best, far):
         style = best if is_undominated else other
         ax.plot(*place, "^" if is_far else "o", clip_on=False, **style)
-    _write_names(ax, x, y, names, curve=edge)
+    _write_names(ax, x, y, names, edge, all_of_them=True)
     if not all(is_best):
         from matplotlib.lines import Line2D
 
@@ -189,18 +179,11 @@ def _prepared(ax: Axes | None, measure: str, reference: str, where: str = "") ->
 
 
 def _write_names(
-    ax: Axes,
-    x: Sequence[float],
-    y: Sequence[float],
-    names: list[str],
-    *,
-    curve: Sequence[int],
-    all_of_them: bool = True,
+    ax: Axes, x: list[float], y: list[float], names: list[str], curve: list[int], all_of_them: bool
 ) -> None:
     """Write names beside their points, without overlaps with each other and with a curve.
 
-    A name that has no free place is farther away, with a line to its point; unless all names are
-    wanted, it is left out.
+    A name without a free place is farther away, with a line to its point, or left out.
     """
     from matplotlib.path import Path
     from matplotlib.transforms import Bbox
@@ -213,11 +196,30 @@ def _write_names(
     taken: list[Bbox] = []
     lines = [Path(points[[a, b]]) for a, b in zip(curve, curve[1:])]
     inside = Bbox(ax.transAxes.transform([(0, 0), (1, 1)]) * 72 / figure.dpi)
+
+    def free_place(i: int, size: np.ndarray, distance: float) -> Bbox | None:
+        """A free box at a distance from point `i`; None if there is none."""
+        is_far = distance > _DISTANCES[0]
+        others = points if is_far else np.delete(points, i, axis=0)
+        for direction in _DIRECTIONS:
+            middle = points[i] + direction * (distance + size / 2)
+            box = Bbox([middle - size / 2, middle + size / 2])
+            leader = Path([points[i], middle])
+            if not (
+                inside.count_contains(box.get_points()) < 2
+                or any(box.overlaps(other) for other in taken)
+                or box.padded(4.0).count_contains(others)
+                or any(line.intersects_bbox(box) for line in lines)
+                or (is_far and any(leader.intersects_bbox(other) for other in taken))
+            ):
+                return box
+        return None
+
     for i in np.lexsort((x, y)):
         # The width is an estimate.
         size = np.array([1.08 * _FONT * width_of(names[i]) + 2, 1.25 * _FONT])
         for distance in _DISTANCES if all_of_them else _DISTANCES[:1]:
-            box = _free_place(points, i, size, distance, taken, lines, inside)
+            box = free_place(i, size, distance)
             if box is not None:
                 break
         if box is None and not all_of_them:
@@ -228,43 +230,8 @@ def _write_names(
         is_far = distance > _DISTANCES[0]
         if is_far:
             lines.append(Path([points[i], box.p0 + size / 2]))
-        ax.annotate(
-            names[i],
-            (x[i], y[i]),
-            xytext=tuple(np.add(box.p0, (0, size[1] / 2)) - points[i]),
-            textcoords="offset points",
-            va="center",
-            fontsize=_FONT,
-            color="#222222",
-            arrowprops={"arrowstyle": "-", "color": "#BBBBBB", "lw": 0.6} if is_far else None,
-        )
-
-
-def _free_place(
-    points: np.ndarray,
-    i: int,
-    size: np.ndarray,
-    distance: float,
-    taken: list[Bbox],
-    lines: list[Path],
-    inside: Bbox,
-) -> Bbox | None:
-    """A free box at a distance from point `i`; None if there is none."""
-    from matplotlib.path import Path
-    from matplotlib.transforms import Bbox
-
-    is_far = distance > _DISTANCES[0]
-    others = points if is_far else np.delete(points, i, axis=0)
-    for direction in _DIRECTIONS:
-        middle = points[i] + direction * (distance + size / 2)
-        box = Bbox([middle - size / 2, middle + size / 2])
-        leader = Path([points[i], middle])
-        if not (
-            inside.count_contains(box.get_points()) < 2
-            or any(box.overlaps(other) for other in taken)
-            or box.padded(4.0).count_contains(others)
-            or any(line.intersects_bbox(box) for line in lines)
-            or (is_far and any(leader.intersects_bbox(other) for other in taken))
-        ):
-            return box
-    return None
+        place = tuple(np.add(box.p0, (0, size[1] / 2)) - points[i])
+        style: dict[str, Any] = {"va": "center", "fontsize": _FONT, "color": "#222222"}
+        if is_far:
+            style["arrowprops"] = {"arrowstyle": "-", "color": "#BBBBBB", "lw": 0.6}
+        ax.annotate(names[i], (x[i], y[i]), xytext=place, textcoords="offset points", **style)

@@ -6,14 +6,14 @@ Graphviz is a program that must be installed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid._utils.estimators import documented
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import Rule, label_text
+from pellucid.explanation.rules import label_text
 from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.plotting.style import (
     LINE_HEIGHT,
@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 
 _INK, _PAPER, _LINE = "#222222", "#FFFFFF", "#A3A9B0"
 
-# In ems: letters sit high in their line, so text that starts at the top comes down a little.
-_LOWER = 0.1
-_LABEL_SCALE = 0.85
-
 # All lengths are in ems, so that the plot scales with the font size.
+_LOWER = 0.1  # letters sit high in their line, so text that starts at the top comes down a little
+_LABEL_SCALE = 0.85
 _PAD = 0.55
 _BAND = 3.2
 _MARGIN = 0.8
@@ -46,10 +44,7 @@ _NARROWEST_COLUMN = 7.0
 _WIDEST_TITLE = 12.0
 # Boxes at one depth are at least 2 columns apart if both are inner nodes, and 1.5 if one is a leaf.
 _QUESTION_COLUMNS = 1.8
-
-# Height of a histogram, and the smallest width of its box.
-_HISTOGRAM, _HISTOGRAM_BOX = 2.6, 8.5
-
+_HISTOGRAM, _HISTOGRAM_BOX = 2.6, 8.5  # height, and the smallest width of its box
 _MANY_LEAVES = 10
 # Sizes to try in given axes, in points; in axes of a sensible size the last is never needed.
 _FONTS = tuple(12.0 * 0.97**i for i in range(120))
@@ -100,14 +95,16 @@ def plot_tree(
     >>> X = load_iris().data
     >>> ax = plot_tree(IMM(3, random_state=0).fit(X), X)
     """
-    picture = _read_picture(model, feature_names)
-    if X is not None:
-        picture = replace(picture, histograms=_read_histograms(model, X))
+    picture = _read_picture(model, X, feature_names)
     if ax is None:
+        import matplotlib.pyplot as plt
+
         layout, font = _layout_freely(picture)
-        ax = _new_axes(layout, font)
+        figure = plt.figure(figsize=(layout.width * font / 72, layout.height * font / 72))
+        ax = figure.add_axes((0, 0, 1, 1))
+        ax.set_axis_off()
     else:
-        layout, font = _layout_within(picture, *_size_in_points(ax))
+        layout, font = _layout_within(picture, ax)
     ax.set_xlim(0, layout.width)
     ax.set_ylim(layout.height, 0)
     _draw(ax, picture, layout, font)
@@ -118,12 +115,9 @@ def plot_tree(
 class QuestionHistogram:
     """The distribution of a column in the rows that reach a question."""
 
-    positions: np.ndarray
-    """Edges of the bins, from 0 to 1."""
-    counts: dict[int, np.ndarray]
-    """Rows by bin, by cluster."""
-    threshold: float
-    """Place of the threshold, from 0 to 1."""
+    positions: np.ndarray  # edges of the bins, from 0 to 1
+    counts: dict[int, np.ndarray]  # rows by bin, by cluster
+    threshold: float  # place of the threshold, from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -131,17 +125,15 @@ class Picture:
     """A tree with the texts of its nodes, before layout."""
 
     tree: ThresholdTree
+    # By inner node: name of the feature, and the comparison, if any, which stays in one piece; the
+    # answer that leads left, and the one that leads right.
     questions: dict[int, tuple[str, str]]
-    """By inner node: name of the feature, and the comparison, if any, which stays in one piece."""
     answers: dict[int, tuple[str, str]]
-    """By inner node: the answer that leads left, and the one that leads right."""
+    # By leaf, in lines: name of the cluster, and the figures below this title.
     titles: dict[int, list[str]]
-    """By leaf: name of the cluster, in lines."""
     figures: dict[int, list[str]]
-    """By leaf: the figures below the title, in lines."""
     leaf_width: float
-    histograms: dict[int, QuestionHistogram] = field(default_factory=dict)
-    """By inner node: the rows that reach it."""
+    histograms: dict[int, QuestionHistogram]  # by inner node: the rows that reach it
 
     @property
     def column(self) -> float:
@@ -155,18 +147,14 @@ class Layout:
 
     width: float
     height: float
-    x: np.ndarray
-    """Middle of each node's box."""
-    top: np.ndarray
-    """Upper edge of each node's box."""
+    x: np.ndarray  # middle of each node's box
+    top: np.ndarray  # upper edge of each node's box
     box_height: dict[int, float]
-    turn: np.ndarray
-    """Height at which the lines below each node bend."""
-    questions: dict[int, list[str]]
-    """Lines of the condition, by inner node."""
+    turn: np.ndarray  # height at which the lines below each node bend
+    questions: dict[int, list[str]]  # lines of the condition, by inner node
 
 
-def _read_picture(model: Any, feature_names: ColumnNames | None) -> Picture:
+def _read_picture(model: Any, X: Any, feature_names: ColumnNames | None) -> Picture:
     """The texts of a tree or of the tree of a fitted estimator."""
     explanation = Explanation.of(model, feature_names=feature_names)
     tree, rules = explanation.tree_, explanation._leaf_rules
@@ -179,14 +167,18 @@ def _read_picture(model: Any, feature_names: ColumnNames | None) -> Picture:
             written = explanation.formats_.get(name, PLAIN)
             _, tail = written.around(high=float(tree.threshold[node]))
             questions[node], answers[node] = (name, tail.strip()), ("yes", "no")
-    labels = {r.leaf: f"cluster {label_text(r.cluster)}" for r in rules}
-    titles = {leaf: wrap(label, _WIDEST_TITLE, bold=True) for leaf, label in labels.items()}
-    # A tree that was built by hand may know nothing of rows.
-    counted = tree.n_node_samples[0] > 0
-    figures = {r.leaf: _figures(r, tree.n_leaves > _MANY_LEAVES) if counted else [] for r in rules}
+    titles, figures = {}, {}
+    for rule in rules:
+        label = f"cluster {label_text(rule.cluster)}"
+        titles[rule.leaf] = wrap(label, _WIDEST_TITLE, bold=True)
+        rows, share, *purity = leaf_figures(rule)
+        lines = [rows, share] if tree.n_leaves > _MANY_LEAVES else [f"{rows} ({share})"]
+        # A tree that was built by hand may know nothing of rows.
+        figures[rule.leaf] = [*lines, *purity] if tree.n_node_samples[0] > 0 else []
     widths = [width_of(line, bold=True) for lines in titles.values() for line in lines]
     widths += [width_of(line) for lines in figures.values() for line in lines]
-    return Picture(tree, questions, answers, titles, figures, max(widths) + 2 * _PAD)
+    histograms = {} if X is None else _read_histograms(model, X)
+    return Picture(tree, questions, answers, titles, figures, max(widths) + 2 * _PAD, histograms)
 
 
 def _read_histograms(model: Any, X: Any) -> dict[int, QuestionHistogram]:
@@ -203,18 +195,12 @@ def _read_histograms(model: Any, X: Any) -> dict[int, QuestionHistogram]:
         is_whole = bool((values == np.floor(values)).all())
         axis = choose_axis(values, is_whole=is_whole, cuts=[threshold], cluster=here)
         bins = np.searchsorted(axis.edges[1:-1], values, side="right")
-        n_bins = len(axis.edges) - 1
-        groups = np.unique(here).tolist()
-        counts = {c: np.bincount(bins[here == c], minlength=n_bins) for c in groups}
+        n = len(axis.edges) - 1
+        counts = {c: np.bincount(bins[here == c], minlength=n) for c in np.unique(here).tolist()}
         places = axis.positions(np.append(axis.edges, threshold))
         places = (places - places[0]) / (places[-2] - places[0])
         found[node] = QuestionHistogram(places[:-1], counts, float(np.clip(places[-1], 0, 1)))
     return found
-
-
-def _figures(rule: Rule, narrow: bool) -> list[str]:
-    rows, share, *purity = leaf_figures(rule)
-    return [rows, share, *purity] if narrow else [f"{rows} ({share})", *purity]
 
 
 def _layout(picture: Picture, column: float, height: float | None = None) -> Layout:
@@ -279,8 +265,14 @@ def _layout_freely(picture: Picture) -> tuple[Layout, float]:
     return layout, min(font, _LARGEST_SIDE / max(layout.width, layout.height))
 
 
-def _layout_within(picture: Picture, width: float, height: float) -> tuple[Layout, float]:
-    """A layout for a space in points, and the largest font size at which nothing collides."""
+def _layout_within(picture: Picture, ax: Axes) -> tuple[Layout, float]:
+    """A layout for given axes, and the largest font size at which nothing collides."""
+    figure = ax.figure.figure
+    ax.set_axis_off()
+    if figure.get_layout_engine() is not None:
+        # Only a layout that has run knows how large the axes are going to be.
+        figure.draw_without_rendering()
+    width, height = ax.bbox.width * 72 / figure.dpi, ax.bbox.height * 72 / figure.dpi
     for font in _FONTS:
         column = (width / font - 2 * _MARGIN) / picture.tree.n_leaves
         if column >= picture.column and _layout(picture, column).height * font <= height:
@@ -292,24 +284,6 @@ def _box_height(lines: list[str]) -> float:
     return LINE_HEIGHT * len(lines) + 2 * _PAD
 
 
-def _new_axes(layout: Layout, font: float) -> Axes:
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=(layout.width * font / 72, layout.height * font / 72))
-    ax = figure.add_axes((0, 0, 1, 1))
-    ax.set_axis_off()
-    return ax
-
-
-def _size_in_points(ax: Axes) -> tuple[float, float]:
-    figure = ax.figure.figure
-    ax.set_axis_off()
-    if figure.get_layout_engine() is not None:
-        # Only a layout that has run knows how large the axes are going to be.
-        figure.draw_without_rendering()
-    return ax.bbox.width * 72 / figure.dpi, ax.bbox.height * 72 / figure.dpi
-
-
 def _draw(ax: Axes, picture: Picture, layout: Layout, font: float) -> None:
     tree = picture.tree
     # A tree that was built by hand may know nothing of rows.
@@ -319,20 +293,20 @@ def _draw(ax: Axes, picture: Picture, layout: Layout, font: float) -> None:
         for child, answer in zip(children, answers):
             _draw_edge(ax, layout, font, node, child, answer, share[child])
     for node, lines in layout.questions.items():
-        width = max(map(width_of, lines)) + 2 * _PAD
         histogram = picture.histograms.get(node)
+        width = max(map(width_of, lines)) + 2 * _PAD
         width = width if histogram is None else max(width, _HISTOGRAM_BOX)
         _draw_box(ax, layout, node, width, facecolor=_PAPER, edgecolor=_LINE, linewidth=font / 10)
-        middle = layout.top[node] + (_box_height(lines) / 2)
+        x, top = layout.x[node], layout.top[node]
         if histogram is not None:
-            bottom = layout.top[node] + layout.box_height[node] - _PAD
-            _draw_histogram(ax, histogram, layout.x[node], bottom, width - 2 * _PAD, font)
-        _write(ax, layout.x[node], middle, lines, font, color=_INK, gid=f"split-{node}")
+            bottom = top + layout.box_height[node] - _PAD
+            _draw_histogram(ax, histogram, x, bottom, width - 2 * _PAD, font)
+        middle = top + _box_height(lines) / 2
+        _write(ax, x, middle, lines, font, color=_INK, gid=f"split-{node}")
     for leaf, title in picture.titles.items():
-        color = cluster_color(int(tree.cluster[leaf]))
+        color, figures = cluster_color(int(tree.cluster[leaf])), picture.figures[leaf]
         _draw_box(ax, layout, leaf, picture.leaf_width, facecolor=color, edgecolor="none")
         style = {"color": text_color(color), "va": "top", "gid": f"leaf-{leaf}"}
-        figures = picture.figures[leaf]
         spare = layout.box_height[leaf] - LINE_HEIGHT * len(title + figures)
         x, y = layout.x[leaf], layout.top[leaf] + spare / 2 + _LOWER
         _write(ax, x, y, title, font, weight="bold", **style)

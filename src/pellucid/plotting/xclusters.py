@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid._utils.estimators import documented
 from pellucid.plotting.style import LINE_HEIGHT, cluster_color, new_axes, wrap, write_dates
@@ -18,17 +19,12 @@ if TYPE_CHECKING:
 _INK, _GREY, _LINE, _BEST = "#222222", "#6B7278", "#8A9199", "#D55E00"
 _LIGHT, _DARK = 0.95, 0.74
 _BLOCK = ("k1", "alpha1", "k2", "alpha2", "lower", "fate")
-_MOST_NUMBERS = 70
-"""With more points, their numbers are not drawn."""
-
-_WIDTH, _ROW = 11.0, 1.75
-"""Inches: of the figure, and of a cluster in height."""
+_MOST_NUMBERS = 70  # with more points, their numbers are not drawn
+_WIDTH, _ROW = 11.0, 1.75  # inches: of the figure, and of a cluster in height
 _FONT = 9.0
+# Of the width of the figure: where the axes end, and how far from there the rules start.
 _LEFT, _SHARE_OF_LINES, _GAP = 0.075, 0.46, 0.035
-"""Of the width of the figure: where the axes end, and how far from there the rules start."""
-
-_LONGEST_AXIS = 3.0
-"""The axis contains all values if they make it at most this many times longer."""
+_LONGEST_AXIS = 3.0  # it contains all values if they make it at most this many times longer
 
 
 @documented
@@ -56,20 +52,21 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> model = XClusters(k_range=(3, 5), accuracy_distance="euclidean")
     >>> ax = plot_search(model.fit(card.series, explanation=card.explanation))
     """
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(model, "evaluations_")
     tried = {name: np.asarray(model.evaluations_[name]) for name in ("k", "alpha", "objective")}
     ax = ax or new_axes(8.2, 5.0)
     has_pruned = _draw_blocks(ax, model)
     style: dict[str, Any] = {"s": 46, "edgecolors": "white", "linewidths": 0.7, "clip_on": False}
-    color: dict[str, Any] = {"c": tried["objective"], "cmap": "viridis_r"}
-    points = ax.scatter(tried["alpha"], tried["k"], zorder=3, **color, **style)
+    style |= {"c": tried["objective"], "cmap": "viridis_r", "zorder": 3}
+    points = ax.scatter(tried["alpha"], tried["k"], **style)
     bar = ax.figure.colorbar(points, ax=ax, pad=0.02, aspect=30)
     bar.set_label("objective D + λ·N (less is better)")
     bar.outline.set_visible(False)
     if len(tried["k"]) <= _MOST_NUMBERS:
-        _draw_numbers(ax, tried)
+        style = {"xytext": (0, 5.5), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+        style |= {"fontsize": 7, "color": _INK, "zorder": 4}
+        for number, place in enumerate(zip(tried["alpha"], tried["k"]), start=1):
+            ax.annotate(str(number), place, gid=f"evaluation-{number}", **style)
     _finish_search(ax, model, tried["k"], has_pruned)
     return ax
 
@@ -99,21 +96,13 @@ def _grey(depth: float) -> str:
     return f"{_LIGHT + (_DARK - _LIGHT) * depth:.3f}"
 
 
-def _draw_numbers(ax: Axes, tried: dict[str, np.ndarray]) -> None:
-    above: dict[str, Any] = {"xytext": (0, 5.5), "textcoords": "offset points", "ha": "center"}
-    style: dict[str, Any] = {"va": "bottom", "fontsize": 7, "color": _INK, "zorder": 4}
-    for number, place in enumerate(zip(tried["alpha"], tried["k"]), start=1):
-        ax.annotate(str(number), place, gid=f"evaluation-{number}", **above, **style)
-
-
 def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> None:
     """Draw the best pair, and the axes and the legend."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlim(0, 1)
-    margin = 0.45
-    ax.set_ylim(ks.min() - margin, ks.max() + margin)
+    ax.set_ylim(ks.min() - 0.45, ks.max() + 0.45)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("α: 0 clusters by the accuracy features, 1 by the explanation features")
     ax.set_ylabel("k, number of clusters")
@@ -129,9 +118,8 @@ def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> No
     if has_pruned:
         label = "pruned (darker: higher lower bound)"
         keys.append(Patch(facecolor=_grey(0.4), edgecolor=_LINE, label=label))
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
-    style: dict[str, Any] = {"frameon": False, "fontsize": 9, "markerscale": 0.7}
-    ax.legend(handles=keys, borderaxespad=0.2, **style, **place)
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.2}
+    ax.legend(handles=keys, frameon=False, fontsize=9, markerscale=0.7, **place)
 
 
 def plot_trends(
@@ -176,20 +164,18 @@ def plot_trends(
     >>> model = model.fit(card.series, explanation=card.explanation)
     >>> figure = plot_trends(model, card.series, times=card.times, label="spending")
     """
-    from sklearn.utils.validation import check_is_fitted
+    import matplotlib.pyplot as plt
+    from matplotlib.patheffects import Normal, Stroke
 
     check_is_fitted(model, "labels_")
     lines, moments = _read_lines(model, series, times)
     rules = model.explain()
-    import matplotlib.pyplot as plt
-    from matplotlib.patheffects import Normal, Stroke
-
     n_clusters = len(model.medoid_indices_)
-    size = (_WIDTH, _ROW * n_clusters + 0.5)
+    height = _ROW * n_clusters + 0.5
     shared: dict[str, Any] = {"sharex": True, "sharey": True, "squeeze": False}
-    figure, axes = plt.subplots(n_clusters, 1, figsize=size, **shared)
+    figure, axes = plt.subplots(n_clusters, 1, figsize=(_WIDTH, height), **shared)
     limits, n_beyond = _limits(lines, model.medoid_indices_)
-    height, note = figure.get_figheight(), _note(model, rules, n_beyond)
+    note = _note(model, rules, n_beyond)
     below = max(0.45, 0.1 + (note.count("\n") + 1) * _FONT * LINE_HEIGHT / 72)
     figure.subplots_adjust(
         left=_LEFT, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=below / height, hspace=0.16
@@ -272,8 +258,7 @@ def _rule_lines(rule: Any, width: float, n_lines: int) -> list[tuple[str, str]]:
         if len(found) + len(wrapped) > n_lines - (not is_last):
             if not position:
                 # A single rule that does not fit is truncated.
-                found += [(line, _INK) for line in wrapped[: n_lines - 1]]
-                return [*found, ("…", _GREY)]
+                return [*((line, _INK) for line in wrapped[: n_lines - 1]), ("…", _GREY)]
             more = len(ways) - position
             word, rest = "rule" if more == 1 else "rules", _percent(total - n_shown, total)
             return [*found, (f"or {more:,} more {word}, for {rest} of the cluster", _GREY)]
@@ -297,11 +282,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _limits(lines: list[np.ndarray], medoids: np.ndarray) -> tuple[tuple[float, float], int]:
-    """Limits of the vertical axis, and the number of series that reach beyond them.
-
-    The axis contains all series, unless it would be several times longer than without the
-    outermost values. It always contains the medoids.
-    """
+    """Limits of the vertical axis, which has all medoids, and the number of series beyond them."""
     values = np.concatenate(lines)
     values = values[np.isfinite(values)]
     low, high = np.percentile(values, [0.5, 99.5])

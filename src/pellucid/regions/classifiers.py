@@ -25,7 +25,6 @@ class Stump:
     above: int
 
     def predict(self, P: np.ndarray) -> np.ndarray:
-        """Class index of every row."""
         return np.where(P[:, self.position] <= self.threshold, self.at_most, self.above)
 
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
@@ -73,7 +72,6 @@ class LinearClassifier:
         return P @ self.coef.T + self.intercept
 
     def predict(self, P: np.ndarray) -> np.ndarray:
-        """Class index of every row."""
         return self.decision_function(P).argmax(axis=1)
 
     def facts(self) -> dict[str, Any]:

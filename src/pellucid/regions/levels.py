@@ -45,11 +45,8 @@ class ListLevel:
         lower, upper = self.regions.box_bounds(region) or (-infinite, infinite)
         stump = self.classifier
         if isinstance(stump, Stump) and stump.at_most != stump.above:
-            at = stump.position
-            if answer == stump.at_most:
-                upper[at] = min(upper[at], stump.threshold)
-            else:
-                lower[at] = max(lower[at], stump.threshold)
+            end, nearer = (upper, min) if answer == stump.at_most else (lower, max)
+            end[stump.position] = nearer(end[stump.position], stump.threshold)
         return lower, upper
 
     def branches(self, region: int) -> list[tuple[int, np.ndarray, np.ndarray]]:

@@ -287,15 +287,13 @@ class Boxes(NumericRegions):
         return self.lower[region].copy(), self.upper[region].copy()
 
     def outlines(self, window: Window) -> list[np.ndarray]:
-        """See `Regions.outlines`; open sides extend just beyond the window."""
         return [_corners(low, high, window) for low, high in zip(self.lower, self.upper)]
 
     def with_middle_ends(self, axes: Iterable[int]) -> Boxes:
-        lower, upper = self.lower.copy(), self.upper.copy()
+        both = np.stack([self.lower, self.upper])
         for axis in axes:
-            for ends in (lower, upper):
-                ends[np.isfinite(ends[:, axis]), axis] = 0.5
-        return Boxes(lower, upper)
+            both[..., axis][np.isfinite(both[..., axis])] = 0.5
+        return Boxes(*both)
 
     @property
     def n_facets(self) -> np.ndarray:
@@ -357,8 +355,8 @@ class Polyhedra(NumericRegions):
 
     def _inside(self, region: int, P: np.ndarray) -> np.ndarray:
         equations = self.equations[region]
-        inside = P @ equations[:, :-1].T + equations[:, -1] <= self.tolerance(region)
-        return inside.all(axis=1)
+        values = P @ equations[:, :-1].T + equations[:, -1]
+        return (values <= self.tolerance(region)).all(axis=1)
 
     def scaled(self, factor: float) -> Polyhedra:
         """The first polyhedron, scaled about the mean of its vertices."""
@@ -372,15 +370,13 @@ class Polyhedra(NumericRegions):
     def describe(self, names: Sequence[str]) -> list[str]:
         texts = []
         for vertices in self.vertices:
-            ends = zip(names, vertices.min(axis=0), vertices.max(axis=0))
-            box = describe_extents(ends)
+            box = describe_extents(zip(names, vertices.min(axis=0), vertices.max(axis=0)))
             texts.append(say("polyhedron", n=len(vertices), box=box) if self.dim > 1 else box)
         return texts
 
     def inequalities(
         self, region: int, columns: Sequence[str], number: Callable[[float], str]
     ) -> list[str]:
-        """See `Regions.inequalities`: one per facet."""
         facets = zip(self.equations[region].tolist(), self.tolerance(region).tolist())
         return [
             f"{_products(normal, columns, number)} + {number(offset)} <= {number(tolerance)}"
@@ -388,7 +384,6 @@ class Polyhedra(NumericRegions):
         ]
 
     def outlines(self, window: Window) -> list[np.ndarray]:
-        """See `Regions.outlines`: vertices in the order of their angle."""
         if len(window) == 1:
             return []
         found = []
@@ -423,27 +418,20 @@ class Ellipses(NumericRegions):
     def _inside(self, region: int, P: np.ndarray) -> np.ndarray:
         return distances(P, self.center[region], self.shape[region]) <= 1
 
-    @property
-    def half_width(self) -> np.ndarray:
-        """Half the width of the bounding box of each ellipse, per column."""
-        return np.sqrt(np.array([np.diag(np.linalg.inv(shape)) for shape in self.shape]))
-
     def describe(self, names: Sequence[str]) -> list[str]:
-        return [
-            say(
-                "ellipse",
-                columns=[
-                    f"{name} = {short_number(middle, half, name)} ± {short_distance(half, name)}"
-                    for name, middle, half in zip(names, center, half_widths)
-                ],
-            )
-            for center, half_widths in zip(self.center, self.half_width if len(self) else [])
-        ]
+        texts = []
+        for center, shape in zip(self.center, self.shape):
+            half_widths = np.sqrt(np.diag(np.linalg.inv(shape)))  # of the bounding box
+            columns = [
+                f"{name} = {short_number(middle, half, name)} ± {short_distance(half, name)}"
+                for name, middle, half in zip(names, center, half_widths)
+            ]
+            texts.append(say("ellipse", columns=columns))
+        return texts
 
     def inequalities(
         self, region: int, columns: Sequence[str], number: Callable[[float], str]
     ) -> list[str]:
-        """See `Regions.inequalities`: one."""
         centers = self.center[region].tolist()
         parts = [f"({column} - {number(c)})" for column, c in zip(columns, centers)]
         sums = [
@@ -453,7 +441,6 @@ class Ellipses(NumericRegions):
         return [f"{' + '.join(sums)} <= 1"]
 
     def outlines(self, window: Window) -> list[np.ndarray]:
-        """See `Regions.outlines`: the points where (x - center)ᵀ shape (x - center) = 1."""
         if len(window) == 1:
             return []
         angle = np.linspace(0, 2 * np.pi, 181)
@@ -485,7 +472,6 @@ def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarra
 def _products(
     factors: Sequence[float], terms: Sequence[str], number: Callable[[float], str]
 ) -> str:
-    """A sum of products, as text."""
     return " + ".join(f"{number(factor)} * {term}" for factor, term in zip(factors, terms))
 
 

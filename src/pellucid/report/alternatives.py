@@ -17,53 +17,25 @@ from pellucid._utils.notices import impure_rules_allowed
 from pellucid.explanation.explanation import Explanation
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
 from pellucid.report.facts import sample_rows
-from pellucid.report.trees import TreeCandidate, agreement_and_purity, counted, with_tree
+from pellucid.report.trees import KINDS, TreeCandidate, agreement_and_purity, counted, with_tree
 from pellucid.tables.validation import read_X
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.trade_off import TradeOffPoint
 
+# Numbers, times clusters, of the rows that trees are looked for on; of more, a sample.
 MANY_VALUES = 5_000_000
-"""Numbers, times clusters, of the rows that trees are looked for on; of more, a sample."""
-
-FEWEST_ROWS = 500
-"""Rows of such a sample, however many columns and clusters there are."""
-
-MOST_FITS = 40
-"""Penalties that are tried for the shorter trees."""
-
-KINDS = ("shorter", "longer", "stage", "pruned", "given")
-"""Kinds of other trees: grown with a depth penalty, the model with more leaves, a stage of the
-model, the model with fewer leaves, given.
-"""
-
-_MOST_TREES = 12
-"""Trees along the trade-off, at the most."""
-
-_LEAST_AGREEMENT = 0.75
-"""Agreement of the trees along the trade-off, unless the model's own is lower."""
-
-
-@dataclass(frozen=True)
-class AlternativeTree:
-    """A tree that could replace the model's own; its kind is one of `KINDS`."""
-
-    tree: ThresholdTree
-    kind: str
-    amount: float
-    """The depth penalty of a shorter or given tree; the number of further leaves of a longer tree;
-    the number of leaves of any other tree.
-    """
-    cost_ratio: float | None = None
-    """What its clusters cost against those of the reference, if known."""
+FEWEST_ROWS = 500  # of such a sample, however many columns and clusters there are
+MOST_FITS = 40  # penalties that are tried for the shorter trees
+_MOST_TREES = 12  # along the trade-off
+_LEAST_AGREEMENT = 0.75  # of these trees, unless the model's own is lower
 
 
 @dataclass(frozen=True)
 class AlternativeTrees:
-    """Alternative trees with a note."""
+    """Alternative trees, which are counted on no rows yet."""
 
-    trees: list[AlternativeTree]
-    n_searched: int | None = None
-    """Number of rows on which they were looked for; None for all rows."""
+    trees: list[TreeCandidate]
+    n_searched: int | None = None  # rows on which they were looked for; None for all rows
 
 
 def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
@@ -80,35 +52,34 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
     most = max(MANY_VALUES // max(X.shape[1] * n_clusters, 1), FEWEST_ROWS)
     rows = known[sample_rows(reference[known], n_clusters, most)]
     part, labels = _take(X, rows), reference[rows]
-    found: list[AlternativeTree] = []
+    objective = getattr(model, "objective", "kmeans")
+    objective = objective if objective in OBJECTIVES else "kmeans"
+    found: list[TreeCandidate] = []
     if len(np.unique(labels)) == n_clusters > 1:
-        found += _shorter(model, part, labels)
-        if hasattr(model, "staged_trees"):
-            found += [AlternativeTree(t, "stage", t.n_leaves) for t in model.staged_trees()]
-        else:
-            found += _longer(model, part, labels)
-    clusters_with_leaf = set(model.tree_.cluster[model.tree_.is_leaf].tolist())
-    found = [
-        one
-        for one in found
-        if clusters_with_leaf <= set(one.tree.cluster[one.tree.is_leaf].tolist())
-    ]
+        found += _grown_trees(model, part, labels, objective)
+    with_leaf = _clusters_with_leaf(model.tree_)
+    found = [one for one in found if with_leaf <= _clusters_with_leaf(one.tree)]
     rows_known = _take(X, known)
-    data = OBJECTIVES[_objective(model)](rows_known, Weights.equal(len(known)))
+    data = OBJECTIVES[objective](rows_known, Weights.equal(len(known)))
 
     def partition_cost(position: np.ndarray) -> float:
         """Cost of the rows, each to the center of its group."""
         return data.cost(position, np.nan_to_num(data.group_centers(position, n_clusters)))
 
     wanted = partition_cost(reference[known])
+    measured = [
+        replace(one, cost_ratio=_ratio(partition_cost(one.tree.predict(rows_known)), wanted))
+        for one in found
+    ]
+    return AlternativeTrees(measured, len(rows) if len(rows) < len(known) else None)
 
-    def measured(one: AlternativeTree) -> AlternativeTree:
-        cost = partition_cost(one.tree.predict(rows_known))
-        ratio = cost / wanted if wanted > 0 else (1.0 if cost == 0 else None)
-        return replace(one, cost_ratio=ratio)
 
-    n_searched = len(rows) if len(rows) < len(known) else None
-    return AlternativeTrees([measured(one) for one in found], n_searched)
+def _ratio(cost: Any, wanted: Any) -> float | None:
+    return cost / wanted if wanted > 0 else (1.0 if cost == 0 else None)
+
+
+def _clusters_with_leaf(tree: ThresholdTree) -> set[int]:
+    return set(tree.cluster[tree.is_leaf].tolist())
 
 
 def _take(X: Any, rows: np.ndarray) -> Any:
@@ -117,34 +88,24 @@ def _take(X: Any, rows: np.ndarray) -> Any:
     return X.tocsr()[rows].tocsc() if sparse.issparse(X) else X[rows]
 
 
-def _shorter(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]:
-    from pellucid.cluster import ExShallow
+def _grown_trees(model: Any, X: Any, labels: np.ndarray, objective: str) -> Iterator[TreeCandidate]:
+    """Shorter trees, and the stages of a model or longer ones."""
+    from pellucid.cluster import ExKMC, ExShallow
 
-    path = ExShallow(**_how(model)).path(X, labels, max_fits=MOST_FITS)
-    for point in path:
-        yield AlternativeTree(point.tree, "shorter", float(point.penalty))
-
-
-def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]:
-    from pellucid.cluster import ExKMC
-
-    n_leaves = model.tree_.n_leaves + len(model.cluster_names_)
+    how = {"objective": objective, **{n: getattr(model, n) for n in ("threshold_style", "n_jobs")}}
+    for point in ExShallow(**how).path(X, labels, max_fits=MOST_FITS):
+        yield TreeCandidate(point.tree, kind="shorter", amount=float(point.penalty))
+    if hasattr(model, "staged_trees"):
+        for tree in model.staged_trees():
+            yield TreeCandidate(tree, kind="stage", amount=tree.n_leaves)
+        return
+    n_leaves = model.tree_.n_leaves
     with impure_rules_allowed():
-        grown = ExKMC(base=model.tree_, n_leaves=n_leaves, **_how(model)).fit(X, labels)
+        most = n_leaves + len(model.cluster_names_)
+        grown = ExKMC(base=model.tree_, n_leaves=most, **how).fit(X, labels)
     for tree in grown.staged_trees():
-        n_more = tree.n_leaves - model.tree_.n_leaves
-        if n_more > 0:
-            yield AlternativeTree(tree, "longer", n_more)
-
-
-def _how(model: Any) -> dict[str, Any]:
-    how = {name: getattr(model, name) for name in ("threshold_style", "n_jobs")}
-    return {"objective": _objective(model), **how}
-
-
-def _objective(model: Any) -> str:
-    objective = getattr(model, "objective", "kmeans")
-    return objective if objective in OBJECTIVES else "kmeans"
+        if tree.n_leaves > n_leaves:
+            yield TreeCandidate(tree, kind="longer", amount=tree.n_leaves - n_leaves)
 
 
 def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -> AlternativeTrees:
@@ -176,7 +137,7 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
         if not clusters <= set(cluster[ends].tolist()):
             break
         smaller = _cut_back(tree, dict(zip(ends.tolist(), cluster[ends].tolist())))
-        found.append(AlternativeTree(smaller, "pruned", len(ends)))
+        found.append(TreeCandidate(smaller, kind="pruned", amount=len(ends)))
     return AlternativeTrees(found)
 
 
@@ -205,26 +166,15 @@ class Choice:
 
 
 class Subject:
-    """A model with the rows that it is shown on, in the columns of its explanation.
-
-    `fitted` gives cost and reference, if there is one.
-    """
-
-    explanation: Explanation
-    fitted: Any
-    leaf: np.ndarray
-    """Leaf of each row."""
-    reference: np.ndarray | None
-    """Position of the reference's cluster of each row, -1 for none, if these rows are those that
-    the model was fitted on.
-    """
+    """A model with the rows that it is shown on; `fitted` has cost and reference, if not None."""
 
     def __init__(self, explanation: Explanation, fitted: Any, X: Any) -> None:
         self.explanation, self.fitted, self._X = explanation, fitted, X
-        self.leaf = explanation.apply(X)
+        self.leaf = explanation.apply(X)  # of each row
         self.reference = self._find_reference()
 
     def _find_reference(self) -> np.ndarray | None:
+        """Position of the reference's cluster of each row, -1 for none; None for other rows."""
         labels = getattr(self.fitted, "reference_labels_", None)
         is_its_own = labels is None and hasattr(self.fitted, "medoid_indices_")
         labels = self.fitted.labels_ if is_its_own else labels
@@ -245,48 +195,55 @@ class Subject:
         return np.where(names[found] == labels, found, -1)
 
     def own_tree(self) -> TreeCandidate:
-        """The tree of the model itself."""
-        cost, reference = (
-            getattr(self.fitted, name, None) for name in ("inertia_", "reference_inertia_")
-        )
-        ratio = None
+        fitted, known = self.fitted, ("inertia_", "reference_inertia_")
+        cost, reference = (getattr(fitted, name, None) for name in known)
         # Alternatives are measured in the columns, and costs of another space are not comparable.
-        if cost is not None and reference is not None and not has_space(self.fitted):
-            ratio = cost / reference if reference > 0 else (1.0 if cost == 0 else None)
-        tree = counted(self.explanation.tree_, self.leaf)
+        is_known = cost is not None and reference is not None and not has_space(fitted)
+        ratio = _ratio(cost, reference) if is_known else None
+        own = self._counted(TreeCandidate(self.explanation.tree_, cost_ratio=ratio), self.leaf)
         if self.reference is not None:
-            known = agreement_and_purity(tree, self.leaf, self.reference)
-            return TreeCandidate(tree, self.leaf, ratio, *known)
-        labels, right = (getattr(self.fitted, n, None) for n in ("labels_", "reference_labels_"))
+            return own
+        labels, right = (getattr(fitted, n, None) for n in ("labels_", "reference_labels_"))
         is_known = labels is not None and right is not None
         agreement = float(np.mean(np.asarray(labels) == np.asarray(right))) if is_known else None
         purity = {rule.leaf: rule.purity for rule in self.explanation._leaf_rules}
-        return TreeCandidate(tree, self.leaf, ratio, agreement, purity)
+        return replace(own, agreement=agreement, purity=purity)
 
-    def _candidate(self, found: AlternativeTree) -> TreeCandidate:
-        leaf = with_tree(self.explanation, found.tree).apply(self._X)
-        tree = counted(found.tree, leaf)
-        kind: dict[str, Any] = {"kind": found.kind, "amount": found.amount}
+    def _counted(self, found: TreeCandidate, leaf: np.ndarray) -> TreeCandidate:
+        """A tree with the counts of the rows, whose leaves are given."""
+        found = replace(found, tree=counted(found.tree, leaf), leaf=leaf)
         if self.reference is None:
-            return TreeCandidate(tree, leaf, found.cost_ratio, **kind)
-        known = agreement_and_purity(tree, leaf, self.reference)
-        return TreeCandidate(tree, leaf, found.cost_ratio, *known, **kind)
+            return found
+        agreement, purity = agreement_and_purity(found.tree, leaf, self.reference)
+        return replace(found, agreement=agreement, purity=purity)
 
-    def trees(self, trade_off: Any, most: int = _MOST_TREES) -> Choice:
+    def trees(self, trade_off: Any) -> Choice:
         """Trees from the shortest explanations to the longest, the model's own among them."""
         own = self.own_tree()
         found = self._alternatives(trade_off)
+        others = [
+            self._counted(one, with_tree(self.explanation, one.tree).apply(self._X))
+            for one in found.trees
+            if not same_questions(one.tree, own.tree)
+        ]
         names = self.explanation.tree_columns_
-        different = (one for one in found.trees if not same_questions(one.tree, own.tree))
-        others = [self._candidate(one) for one in different]
-        sizes = {id(c): explanation_size(c.tree, feature_names=names) for c in [own, *others]}
+        measures = {
+            id(c): (explanation_size(c.tree, feature_names=names), _cost(c)) for c in [own, *others]
+        }
+
+        def beats(one: TreeCandidate, other: TreeCandidate) -> bool:
+            """Whether a tree is no longer and no worse than another, and one of both is better."""
+            ours, theirs = measures[id(one)], measures[id(other)]
+            return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
+
         lowest = min(_LEAST_AGREEMENT, 1.0 if own.agreement is None else own.agreement)
         others = [c for c in others if c.agreement is None or c.agreement >= lowest]
-        worth = [c for c in others if not any(_beats(o, c, sizes) for o in [own, *others])]
-        worth = _once(sorted(worth, key=lambda c: sizes[id(c)]), sizes)
-        order = sorted(
-            [own, *_spread(worth, most - 1)], key=lambda c: (sizes[id(c)], -(c.cost_ratio or 0.0))
-        )
+        worth = [c for c in others if not any(beats(o, c) for o in [own, *others])]
+        once: dict[tuple[float, float], TreeCandidate] = {}  # of equal measures, the first
+        for candidate in sorted(worth, key=lambda c: measures[id(c)][0]):
+            once.setdefault(measures[id(candidate)], candidate)
+        spread = [own, *evenly_spaced(list(once.values()), _MOST_TREES - 1)]
+        order = sorted(spread, key=lambda c: (measures[id(c)][0], -(c.cost_ratio or 0.0)))
         at = next(i for i, c in enumerate(order) if c is own)
         kinds = [kind for kind in KINDS if any(c.kind == kind for c in order)]
         return Choice(order, at, {"kinds": kinds, "sample": found.n_searched if kinds else None})
@@ -303,9 +260,11 @@ class Subject:
                 f"trade_off is {trade_off!r}; it must be 'auto', None, or the result of path(X)"
             )
         points: Iterable[TradeOffPoint] = trade_off
-        return AlternativeTrees(
-            [AlternativeTree(p.tree, "given", float(p.penalty), float(p.npc)) for p in points]
-        )
+        given = [
+            TreeCandidate(p.tree, cost_ratio=float(p.npc), kind="given", amount=float(p.penalty))
+            for p in points
+        ]
+        return AlternativeTrees(given)
 
     def _own_alternatives(self) -> AlternativeTrees:
         """Trees for the clusters of the model, if it knows which row is in which."""
@@ -330,12 +289,6 @@ def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
     )
 
 
-def _beats(one: TreeCandidate, other: TreeCandidate, sizes: dict[int, float]) -> bool:
-    """Whether a tree is no longer and no worse than another, and one of the two is better."""
-    ours, theirs = ((sizes[id(c)], _cost(c)) for c in (one, other))
-    return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
-
-
 def _cost(candidate: TreeCandidate) -> float:
     """Cost of a tree, or the share of rows in another cluster if the cost is unknown."""
     if candidate.cost_ratio is not None:
@@ -343,14 +296,8 @@ def _cost(candidate: TreeCandidate) -> float:
     return np.inf if candidate.agreement is None else 1 - candidate.agreement
 
 
-def _once(candidates: list[TreeCandidate], sizes: dict[int, float]) -> list[TreeCandidate]:
-    """The first of several trees with the same size and cost."""
-    seen = {(sizes[id(c)], _cost(c)): c for c in reversed(candidates)}
-    return [c for c in candidates if seen[sizes[id(c)], _cost(c)] is c]
-
-
-def _spread(candidates: list[Any], most: int) -> list[Any]:
-    """At most `n` items of a list, evenly spaced, with both ends."""
-    if len(candidates) <= most:
-        return candidates
-    return [candidates[i] for i in np.linspace(0, len(candidates) - 1, max(most, 1)).astype(int)]
+def evenly_spaced(items: list[Any], most: int) -> list[Any]:
+    """At most so many items of a list, evenly spaced, with both ends."""
+    if len(items) <= most:
+        return items
+    return [items[i] for i in np.linspace(0, len(items) - 1, max(most, 0)).astype(int)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,30 +13,22 @@ from scipy import sparse
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.rules import default_names
-from pellucid.plotting.axis_ranges import Axis, choose_axis
+from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.frames import Columns, as_category, as_table, frame_column, is_numeric
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
 
+# Categories per column that are counted separately, in addition to those of the tree.
 MOST_VALUES = 12
-"""Categories per column that are counted separately, in addition to those of the tree."""
-
 # A page without rows has no sampled and no typical rows. It could still show values of single rows:
 # the smallest and the largest number, the mean of a cluster of one row, a category that is unique.
 # These are left out; what the model itself contains, its thresholds and categories, stays.
-MIN_ROWS = 10
-"""Rows of a group of which anything but the number of rows is shown."""
-
-_STEPS = 2
-"""Digits of the range of a column that are kept."""
-
-_LONGEST = 200
-"""Characters of a name or a category that are shown."""
-
-_SHOWN = ("kind", "prefix", "suffix", "values")
-"""Fields of the format of a column that the page uses."""
+MIN_ROWS = 10  # of a group of which anything but the number of rows is shown
+_STEPS = 2  # digits of the range of a column that are kept
+_LONGEST = 200  # characters of a name or a category that are shown
+_SHOWN = ("kind", "prefix", "suffix", "values")  # of the format of a column
 
 
 @dataclass(frozen=True)
@@ -55,8 +47,7 @@ class CategoryColumn:
     name: str
     codes: np.ndarray = field(repr=False)
     values: list[Any]
-    n_others: int
-    """How many further categories there are."""
+    n_others: int  # how many further categories there are
 
 
 Column = NumberColumn | CategoryColumn
@@ -64,9 +55,6 @@ Column = NumberColumn | CategoryColumn
 
 class Table:
     """Columns of a table, array or sparse matrix as an explanation sees them."""
-
-    n_rows: int
-    names: list[str]
 
     def __init__(self, X: Any, explanation: Explanation) -> None:
         known = getattr(explanation, "feature_names_in_", None)
@@ -153,7 +141,7 @@ class Table:
         for value, n in Counter(raw).items():
             category_of[value] = as_category(value)
             counts[category_of[value]] += n
-        values = list(self._asked_values.get(name, []))
+        values = list(self.asked_values(name))
         often = sorted(counts, key=lambda v: (-counts[v], str(v)))
         values += [v for v in often if v not in values][: max(MOST_VALUES - len(values), 0)]
         position = {value: i for i, value in enumerate(values)}
@@ -172,18 +160,11 @@ def clipped(text: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def without_rows(
-    read: Callable[[str], Column], asked: Callable[[str], Collection[Any]]
-) -> Callable[[str], Column]:
-    """`read` for a page without rows; `asked` gives the categories of a column in the model."""
-
-    def read_coarse(name: str) -> Column:
-        column = read(name)
-        if isinstance(column, NumberColumn):
-            return _coarse(column)
-        return _frequent(column, asked(name))
-
-    return read_coarse
+def without_rows(column: Column, asked: Collection[Any] = ()) -> Any:
+    """A column for a page without rows; `asked` are its categories in the model."""
+    if isinstance(column, NumberColumn):
+        return _coarse(column)
+    return _frequent(column, asked)
 
 
 def _coarse(column: NumberColumn) -> NumberColumn:
@@ -223,17 +204,6 @@ class Profile:
     says that the column was clustered on a logarithmic scale.
     """
 
-    is_number: bool
-    mean: float
-    spread: float
-    axis_spread: float
-    """Standard deviation of the positions on the axis."""
-    axis: Axis
-    edges: np.ndarray
-    n_bins: int
-    bin: np.ndarray
-    """Bin of each row; -1 where a number is missing."""
-
     def __init__(
         self,
         column: Column,
@@ -251,9 +221,10 @@ class Profile:
         self._is_there = np.isfinite(self._numbers)
         there = self._numbers[self._is_there]
         self._is_whole = bool(len(there) == 0 or (there == np.floor(there)).all())
-        self._range = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
-        self.mean = float(there.mean()) if len(there) else 0.0
-        self.spread = float(there.std()) if len(there) else 0.0
+        self._range, self.mean, self.spread = (0.0, 0.0), 0.0, 0.0
+        if len(there):
+            self._range = float(there.min()), float(there.max())
+            self.mean, self.spread = float(there.mean()), float(there.std())
         self._format = column.format or ColumnFormat("integer" if self._is_whole else "number")
         self.axis = choose_axis(
             there,
@@ -269,19 +240,14 @@ class Profile:
         self.axis_spread = float(self._positions[self._is_there].std()) if len(there) else 0.0
         self.n_bins = len(self.edges) - 1
         found = np.searchsorted(self.edges[1:-1], self._numbers, side="right")
-        # Many columns are kept side by side, so that bins should be small.
+        # Many columns are kept side by side, so that bins should be small; -1 where one is missing.
         self.bin = np.where(self._is_there, found, -1).astype(np.int8)
 
     def describe(self) -> dict[str, Any]:
-        """The column for the page."""
-        column = self.column
+        column, counts = self.column, self.counts(np.zeros(len(self.bin), dtype=np.intp), 1)[0]
         if isinstance(column, CategoryColumn):
-            return {
-                "kind": "category",
-                "values": [word(value) for value in column.values],
-                "others": column.n_others,
-                "all": self.counts(np.zeros(len(self.bin), dtype=np.intp), 1)[0],
-            }
+            values = [word(value) for value in column.values]
+            return {"kind": "category", "values": values, "others": column.n_others, "all": counts}
         return {
             "kind": "number",
             "whole": self._is_whole,
@@ -294,7 +260,7 @@ class Profile:
             "unit": self.axis.unit,
             "beyond": [self.axis.n_below, self.axis.n_above],
             "format": {k: v for k, v in self._format.as_dict().items() if k in _SHOWN},
-            "all": self.counts(np.zeros(len(self.bin), dtype=np.intp), 1)[0],
+            "all": counts,
         }
 
     def counts(self, cluster: np.ndarray, n_clusters: int) -> list[list[int]]:
@@ -307,9 +273,11 @@ class Profile:
 
     def means(self, cluster: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
         """Mean of the numbers of each cluster, and of all rows outside it; NaN if none."""
-        exact = self._without_rounding_error
-        inside, outside = self._means_of(self._numbers, self.mean, cluster, n_clusters)
-        return exact(inside), exact(outside)
+        found = self._means_of(self._numbers, self.mean, cluster, n_clusters)
+        # Exactly 0 where all values are 0, without rounding errors.
+        least = 1e-12 * (abs(self.mean) + self.spread)
+        inside, outside = (np.where(np.abs(means) < least, 0.0, means) for means in found)
+        return inside, outside
 
     def axis_means(self, cluster: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
         """The same of the positions on the axis, which is logarithmic for skewed columns."""
@@ -328,10 +296,6 @@ class Profile:
             inside = sums / counts
             outside = (sums.sum() - sums) / (counts.sum() - counts)
         return inside + middle, outside + middle
-
-    def _without_rounding_error(self, means: np.ndarray) -> np.ndarray:
-        """Exactly 0 where all values are 0."""
-        return np.where(np.abs(means) < 1e-12 * (abs(self.mean) + self.spread), 0.0, means)
 
     def differences(
         self, cluster: np.ndarray, n_clusters: int, means: tuple[Any, ...] | None = None

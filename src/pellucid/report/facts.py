@@ -12,17 +12,10 @@ from pellucid.explanation.cluster_names import NamedColumns, suggest_names
 from pellucid.explanation.explanation import Explanation
 from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, Profile, clipped, short, word
 
-MOST_COLUMNS = 16
-"""Columns with distributions, unless the model uses more."""
-
-MOST_ASKED = 24
-"""Maximum number of columns with distributions."""
-
-_FEW = 20
-"""Minimum number of sampled rows per cluster."""
-
-_CANDIDATES = 5000
-"""Rows of a cluster among which the typical ones are looked for."""
+MOST_COLUMNS = 16  # columns with distributions, unless the model uses more
+MOST_ASKED = 24  # maximum number of columns with distributions
+_FEW = 20  # minimum number of sampled rows per cluster
+_CANDIDATES = 5000  # rows of a cluster among which the typical ones are looked for
 
 
 @dataclass(frozen=True)
@@ -30,20 +23,15 @@ class PageColumns:
     """Columns of a page: those with distributions, which are `n_shown`, come first."""
 
     profiles: list[Profile]
-    place: dict[str, int]
+    place: dict[str, int]  # of a column in the page
     n_shown: int
 
     @property
     def shown(self) -> list[Profile]:
-        """Those with distributions."""
         return self.profiles[: self.n_shown]
 
     def describe(self, used: set[str], fill: Callable[[Profile], Any]) -> list[dict[str, Any]]:
-        """The columns for the page.
-
-        `used` are the columns that the model asks about. `fill` gives what a missing value of a
-        column counts as; None for nothing.
-        """
+        """The columns for the page; `fill` gives what a missing value counts as."""
         return [
             {
                 "name": clipped(p.column.name) or "(no name)",
@@ -94,25 +82,21 @@ def cluster_facts(
     """Facts about each cluster, given the cluster of each row, with `n_typical` rows in full."""
     sizes = np.bincount(position, minlength=n_clusters)
     counts = [profile.counts(position, n_clusters) for profile in shown]
-    means = [p.means(position, n_clusters) if p.is_number else None for p in shown]
+    means: list[Any] = [p.means(position, n_clusters) if p.is_number else None for p in shown]
     apart = [p.differences(position, n_clusters, m) for p, m in zip(shown, means)]
-    places = [
-        p.axis_means(position, n_clusters)[0] if p.is_number and p.axis.unit is not None else None
-        for p in shown
-    ]
-
-    def written(pair: Any, place: Any, c: int) -> list[Any]:
-        found = [short(pair[0][c], 8), short(pair[1][c], 8)]
-        return found if place is None else [*found, short(place[c], 8)]
-
-    typical = _typical_rows(shown, position, n_clusters, n_typical) if n_typical else None
+    for i, p in enumerate(shown):
+        if p.is_number and p.axis.unit is not None:
+            means[i] = (*means[i], p.axis_means(position, n_clusters)[0])
+    typical: list[Any] = [()] * n_clusters
+    if n_typical:
+        typical = _typical_rows(shown, position, n_clusters, n_typical)
     return [
         {
             "rows": int(sizes[c]),
             "apart": [short(away[c], 3) for away in apart],
-            "means": [None if m is None else written(m, p, c) for m, p in zip(means, places)],
+            "means": [None if m is None else [short(mean[c], 8) for mean in m] for m in means],
             "counts": [table[c] for table in counts],
-            "typical": [] if typical is None else [_written_row(shown, r) for r in typical[c]],
+            "typical": [_written_row(shown, r) for r in typical[c]],
         }
         for c in range(n_clusters)
     ]
@@ -131,22 +115,17 @@ def sample_rows(cluster: np.ndarray, n_clusters: int, most: int) -> np.ndarray:
     return np.sort(np.concatenate([kept, rest]))
 
 
-def values_of(profile: Profile, rows: np.ndarray, *, digits: int = 5) -> list[Any]:
+def values_of(column: Column, rows: np.ndarray) -> list[Any]:
     """Values of some rows of a column: numbers, or positions of categories."""
-    column = profile.column
     if isinstance(column, NumberColumn):
-        return [short(v, digits) for v in column.numbers[rows].tolist()]
+        return [short(v, 5) for v in column.numbers[rows].tolist()]
     return column.codes[rows].tolist()
 
 
 def _typical_rows(
     profiles: list[Profile], cluster: np.ndarray, n_clusters: int, most: int
 ) -> list[np.ndarray]:
-    """By cluster, the rows nearest to its middle.
-
-    The middle is the mean of each column of numbers, in standard deviations, and the most
-    frequent category.
-    """
+    """By cluster, the rows nearest to the means, in standard deviations, and to the modes."""
     random = np.random.default_rng(0)
     found = []
     for c in range(n_clusters):

@@ -60,20 +60,13 @@ form-action 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-sr
 """
 
 _PAYLOAD = re.compile(r'<script type="application/json" id="payload">(.*?)</script>', re.DOTALL)
-_MOST_BYTES = 50_000_000
-"""Size of a report that is read."""
-
-_LONGEST_RULE = 5000
-"""Characters of a rule that are shown without scripts."""
-
-_LONGEST_SENTENCE = 1000
-"""Characters of a sentence about the data that are shown."""
-
-_KEYS = ("k", "score", "smallest", "stability", "agreement", "cost", "total")
-"""What is known about a number of clusters."""
-
+_MOST_BYTES = 50_000_000  # size of a report that is read
+_LONGEST_RULE = 5000  # characters of a rule that are shown without scripts
+_LONGEST_SENTENCE = 1000  # characters of a sentence about the data that are shown
+# Columns of the data whose names are all in the page, so that a whole row can be pasted.
 _MOST_NAMES = 500
-"""Columns of the data whose names are all in the page, so that a whole row can be pasted."""
+# What is known about a number of clusters.
+_KEYS = ("k", "score", "smallest", "stability", "agreement", "cost", "total")
 
 
 def render(payload: dict[str, Any]) -> str:
@@ -114,12 +107,10 @@ def _rules(payload: dict[str, Any]) -> str:
     else:
         rules = payload["trees"][payload["own"]]["rules"]
     for cluster, ways in zip(payload["clusters"], rules):
-        words = f" {rule_words().or_} ".join(
-            f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways
-        )
-        name = escape(say("clusterLabel", label=cluster["label"]))
-        rule = escape(clipped(words, _LONGEST_RULE) or rule_words().never)
-        lines.append(f"<dt>{name}</dt><dd>{rule}</dd>")
+        texts = [f"({way['text']})" if len(ways) > 1 else way["text"] for way in ways]
+        rule = clipped(f" {rule_words().or_} ".join(texts), _LONGEST_RULE) or rule_words().never
+        name = say("clusterLabel", label=cluster["label"])
+        lines.append(f"<dt>{escape(name)}</dt><dd>{escape(rule)}</dd>")
     return "".join(lines)
 
 
@@ -154,7 +145,7 @@ def read_cluster_names(path: str | PathLike[str]) -> dict[str, str | None]:
         raise ValueError(f"{path} is too large for a report")
     found = _PAYLOAD.search(path.read_text(encoding="utf-8", errors="replace"))
     try:
-        clusters = json.loads(found.group(1))["clusters"] if found else None
+        clusters = json.loads(found.group(1))["clusters"] if found else ()
         names = {str(cluster["label"]): cluster["name"] for cluster in clusters or ()}
     except (ValueError, KeyError, TypeError, RecursionError):
         names = {}
@@ -244,19 +235,17 @@ class PageOptions:
             )
         if len(suggested) != len(labels):
             raise ValueError(f"{len(suggested)} suggested names for {len(labels)} clusters")
-        found = []
-        for position, label in enumerate(labels):
-            name, other, light = given.get(label), suggested[position], cluster_color(position)
-            dark = on_dark(light)
-            entry: dict[str, Any] = {
+        lights = [cluster_color(position) for position in range(len(labels))]
+        return [
+            {
                 "label": clipped(label_text(label)),
-                "name": clipped(str(name)) if name else None,
+                "name": clipped(str(given[label])) if given.get(label) else None,
                 "suggested": clipped(str(other)) if other else None,
                 "light": [light, text_color(light)],
-                "dark": [dark, text_color(dark)],
+                "dark": [on_dark(light), text_color(on_dark(light))],
             }
-            found.append(entry)
-        return found
+            for label, other, light in zip(labels, suggested, lights)
+        ]
 
 
 def _sentence(text: Any) -> str:
@@ -272,10 +261,8 @@ def _number_of_clusters(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def reference_word(fitted: Any) -> str:
     """Name of the explained clustering."""
-    if hasattr(fitted, "medoid_indices_") and not hasattr(fitted, "reference_labels_"):
-        return "k-medoids"
     if not hasattr(fitted, "reference_labels_"):
-        return "the reference"
+        return "k-medoids" if hasattr(fitted, "medoid_indices_") else "the reference"
     if getattr(fitted, "_has_labels", False):
         return "the given clusters"
     if not getattr(fitted, "_has_reference", True):
@@ -295,15 +282,16 @@ def _describe_making(fitted: Any, method: str | None) -> dict[str, str]:
 
     from pellucid._version import __version__
 
-    made = {"model": method or say("notKnown")}
-    if hasattr(fitted, "get_params"):
-        for name, value in fitted.get_params(deep=False).items():
-            made[name] = _parameter(value)
-    made["pellucid"] = __version__
-    made["Python"] = platform.python_version()
-    made["NumPy"], made["scikit-learn"] = np.__version__, sklearn.__version__
-    made["Numba"] = numba.__version__
-    return made
+    parameters = fitted.get_params(deep=False) if hasattr(fitted, "get_params") else {}
+    return {
+        "model": method or say("notKnown"),
+        **{name: _parameter(value) for name, value in parameters.items()},
+        "pellucid": __version__,
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+        "Numba": numba.__version__,
+    }
 
 
 def _parameter(value: Any) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.alternatives import Choice, Subject
+from pellucid.report.alternatives import Choice, Subject, evenly_spaced
 from pellucid.report.columns import (
     MIN_ROWS,
     CategoryColumn,
+    Column,
     NumberColumn,
     Profile,
     Table,
@@ -28,38 +29,27 @@ from pellucid.report.facts import (
     values_of,
 )
 from pellucid.report.page import PageOptions, reference_word
-from pellucid.report.trees import (
-    TreeCandidate,
-    describe_dialects,
-    describe_tree,
-    split_histograms,
-)
+from pellucid.report.trees import TreeCandidate, describe_dialects, describe_tree, split_histograms
 from pellucid.xclusters.series import read_fitted_series
 
-_MOST_CHARACTERS = 500_000
-"""Length of all trees of a page together."""
-
-_LONGEST_MODEL = 300_000
-"""Length of the model file in a page, at the most."""
-
-_MOST_TIMES = 160
-"""Points of a line; of more times, every so-many-th."""
+_MOST_CHARACTERS = 500_000  # length of all trees of a page together
+_LONGEST_MODEL = 300_000  # length of the model file in a page
+_MOST_TIMES = 160  # points of a line; of more times, every so-many-th
 
 
 def make_payload(
     subject: Subject,
     X: Any,
     page: PageOptions,
-    *,
-    trade_off: Any = "auto",
-    series: Any = None,
-    times: Any = None,
-    stability: Any = None,
+    trade_off: Any,
+    series: Any,
+    times: Any,
+    stability: Any,
 ) -> dict[str, Any]:
     """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
     explanation, fitted = subject.explanation, subject.fitted
     table = Table(X, explanation)
-    labels = explanation.cluster_names_.tolist()
+    labels, names = explanation.cluster_names_.tolist(), explanation.tree_columns_
     n_clusters = len(labels)
     choice = subject.trees(trade_off)
     columns = _columns(table, explanation, choice, n_clusters, page)
@@ -71,23 +61,22 @@ def make_payload(
         suggested = suggest_cluster_names(explanation, columns.shown, own)
         page = replace(page, suggested_names=suggested)
     points = sample_rows(own, n_clusters, page.max_points)
+    has_trends = series is not None and not page.is_private
+    trends = _describe_trends(fitted, series, times) if has_trends else None
 
     def describe(candidate: TreeCandidate) -> dict[str, Any]:
         position = candidate.position
         facts = cluster_facts(position, n_clusters, columns.shown, page.n_typical)
         described = describe_tree(candidate, explanation, columns.place, values)
-        names = explanation.tree_columns_
         histograms = split_histograms(candidate, names, profiles, is_private=page.is_private)
         for split, histogram in histograms.items():
             described["nodes"][split]["histogram"] = histogram
-        return {
-            **described,
-            "clusters": hide_small(facts) if page.is_private else facts,
-            "points": position[points].tolist(),
-        }
+        described["clusters"] = hide_small(facts) if page.is_private else facts
+        described["points"] = position[points].tolist()
+        return described
 
     trees, own_place = _affordable(choice, describe)
-    used = {name for c in choice.trees for name in table.ask(c.tree, explanation.tree_columns_)}
+    used = {name for c in choice.trees for name in table.ask(c.tree, names)}
     return {
         **page.page_head(
             method=explanation.method_,
@@ -106,21 +95,18 @@ def make_payload(
         "steps": choice.steps if len(trees) > 1 else {"kinds": [], "sample": None},
         "points": {
             "rows": len(points),
-            "values": [values_of(p, points) for p in columns.shown],
+            "values": [values_of(p.column, points) for p in columns.shown],
         },
-        "trends": None
-        if series is None or page.is_private
-        else _describe_trends(fitted, series, times),
-        "stability": None
-        if stability is None
-        else _stability(stability, explanation, MIN_ROWS if page.is_private else 1),
+        "trends": trends,
+        "stability": _stability(stability, explanation, page) if stability is not None else None,
         "guarantee": _guarantee(fitted),
         **page.page_end(fitted, explanation.method_, table.names, table.read, table.n_rows),
     }
 
 
-def _stability(stability: Any, explanation: Any, min_rows: int) -> dict[str, Any]:
+def _stability(stability: Any, explanation: Any, page: PageOptions) -> dict[str, Any]:
     """How often the tree returns; the page writes the question of a node itself."""
+    min_rows = MIN_ROWS if page.is_private else 1
     inner = np.flatnonzero(~explanation.tree_.is_leaf).tolist()
     if [question.node for question in stability.questions] != inner:
         raise ValueError("stability is that of another tree; pass pellucid.stability(model, X)")
@@ -142,9 +128,13 @@ def _guarantee(fitted: Any) -> dict[str, Any] | None:
     found = getattr(fitted, "guarantee_", None)
     if found is None:
         return None
-    entry = {name: short(getattr(found, name)) for name in ("bound", "ratio")}
-    words = {"formula": found.formula, "comparedWith": found.compared_with, "source": found.source}
-    return {**entry, **words}
+    return {
+        "bound": short(found.bound),
+        "ratio": short(found.ratio),
+        "formula": found.formula,
+        "comparedWith": found.compared_with,
+        "source": found.source,
+    }
 
 
 def _model(explanation: Any) -> dict[str, Any] | None:
@@ -159,12 +149,14 @@ def _model(explanation: Any) -> dict[str, Any] | None:
 def _columns(
     table: Table, explanation: Any, choice: Choice, n_clusters: int, page: PageOptions
 ) -> PageColumns:
-    own = choice.trees[choice.own]
-    used: dict[str, None] = {}
-    for candidate in [own, *choice.trees]:
-        used.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
-    cuts = table.cuts([c.tree for c in choice.trees], explanation.tree_columns_)
-    read = without_rows(table.read, table.asked_values) if page.is_private else table.read
+    own, names = choice.trees[choice.own], explanation.tree_columns_
+    used = [name for c in [own, *choice.trees] for name in table.ask(c.tree, names)]
+    cuts = table.cuts([c.tree for c in choice.trees], names)
+
+    def read(name: str) -> Column:
+        column = table.read(name)
+        return without_rows(column, table.asked_values(name)) if page.is_private else column
+
     known = page.table.columns if page.table else ()
     logarithmic = {c.name for c in known if c.scale == "log"}
     first = [*used, *(c.name for c in known if c.role == "profile")]
@@ -180,13 +172,12 @@ def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], in
     own = describe(choice.trees[choice.own])
     while own["sql"] and _length(own) > _MOST_CHARACTERS:
         own["sql"].popitem()
-    n_others = len(choice.trees) - 1
-    if n_others:
-        longest = max(choice.trees, key=lambda c: c.tree.n_leaves)
-        n_others = min(n_others, (_MOST_CHARACTERS - _length(own)) // _length(describe(longest)))
     others = [i for i in range(len(choice.trees)) if i != choice.own]
-    picked = np.linspace(0, len(others) - 1, max(n_others, 0)).astype(int)
-    order = sorted({choice.own, *(others[i] for i in picked)})
+    most = 0
+    if others:
+        longest = max(choice.trees, key=lambda c: c.tree.n_leaves)
+        most = (_MOST_CHARACTERS - _length(own)) // _length(describe(longest))
+    order = sorted([choice.own, *evenly_spaced(others, most)])
     trees = [own if i == choice.own else describe(choice.trees[i]) for i in order]
     return trees, order.index(choice.own)
 
@@ -203,8 +194,7 @@ def _fill(explanation: Any, profile: Profile) -> Any:
     value = explanation.fill_[column.name]
     if isinstance(column, NumberColumn):
         return float(value)
-    values = column.values
-    return values.index(value) if value in values else len(values)
+    return column.values.index(value) if value in column.values else len(column.values)
 
 
 def _describe_trends(model: Any, series: Any, times: Any) -> dict[str, Any]:
@@ -214,27 +204,19 @@ def _describe_trends(model: Any, series: Any, times: Any) -> dict[str, Any]:
     if times is not None and len(times) < n_times:
         raise ValueError(f"{len(times)} times, but there are series of {n_times} values")
     first, last = (0, n_times - 1) if times is None else (times[0], times[n_times - 1])
-    is_even = all(len(one) == n_times for one in lines)
-    table = np.array(lines) if is_even else None
+    table = np.array(lines) if all(len(one) == n_times for one in lines) else None
+    step = max(1, -(-n_times // _MOST_TIMES))
     clusters = []
     for cluster, medoid in enumerate(model.medoid_indices_.tolist()):
-        entry: dict[str, Any] = {"medoid": _thinned(lines[medoid], n_times)}
+        shown = {"medoid": lines[medoid]}
         members = np.flatnonzero(model.labels_ == cluster)
         if table is not None and len(members) > 1:
-            low, high = np.nanquantile(table[members], [0.25, 0.75], axis=0)
-            entry["low"], entry["high"] = _thinned(low, n_times), _thinned(high, n_times)
+            shown["low"], shown["high"] = np.nanquantile(table[members], [0.25, 0.75], axis=0)
+        entry = {n: [short(v, 4) for v in line[::step].tolist()] for n, line in shown.items()}
         clusters.append(entry)
     return {"first": _moment(first), "last": _moment(last), "clusters": clusters}
 
 
-def _thinned(line: np.ndarray, n_times: int) -> list[Any]:
-    step = max(1, -(-n_times // _MOST_TIMES))
-    return [short(value, 4) for value in line[::step].tolist()]
-
-
 def _moment(time: Any) -> str:
     """Display text of a time; a date without a time of day."""
-    text = str(time)
-    for ending in ("T00:00:00", " 00:00:00"):
-        text = text.partition(ending)[0]
-    return text
+    return str(time).partition("T00:00:00")[0].partition(" 00:00:00")[0]

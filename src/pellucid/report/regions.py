@@ -22,17 +22,11 @@ from pellucid.report.trees import describe_dialects, label_marks, marked_sql
 from pellucid.tables.validation import read_X
 from pellucid.tree.predictor import column_values
 
-_MOST_CORNERS = 61
-"""Points of an outline, at the most."""
-
-_CELLS = (96, 64)
-"""Cells of the grid across and upwards, for regions without an exact outline."""
-
-_MOST_TEXT = 100_000
-"""Maximum number of characters of the text of all levels."""
-
-_LONGEST_EXPORT = 150_000
-"""Characters of the model file, and of all SQL together, that a page contains."""
+_NO_EXPORTS: dict[str, Any] = {"model": None, "sqlDialects": {}, "sql": {}}
+_MOST_CORNERS = 61  # points of an outline
+_CELLS = (96, 64)  # of the grid across and upwards, for regions without an exact outline
+_MOST_TEXT = 100_000  # characters of the text of all levels
+_LONGEST_EXPORT = 150_000  # characters of the model file, and of all SQL together
 
 
 @dataclass(frozen=True)
@@ -43,14 +37,11 @@ class LevelView:
     names: list[str]
     level_of: np.ndarray
     answer: np.ndarray
-    position: dict[Any, int]
-    """Positions of the classes."""
-    place: dict[str, int]
-    """Positions of the columns in the page."""
+    position: dict[Any, int]  # of the classes
+    place: dict[str, int]  # of the columns in the page
     max_points: int
 
     def level(self, number: int, level: Any, rule: Any) -> dict[str, Any]:
-        """One level for the page."""
         n_classes = len(self.position)
         reached = np.flatnonzero((self.level_of < 0) | (self.level_of >= number))
         is_answered = self.level_of[reached] == number
@@ -58,8 +49,10 @@ class LevelView:
         chosen = sample_rows(answer, n_classes + 1, self.max_points)
         P = project(self.numbers, level.features, reached[chosen])
         window = window_of(project(self.numbers, level.features, reached))
-        regions = _describe_regions(level.regions)
-        is_plain = regions is not None and _is_plain(rule.pieces)
+        regions, pieces = _describe_regions(level.regions), rule.pieces
+        numbers = [piece.region for piece in pieces]
+        # Whether the outlines of the regions determine the answers.
+        is_plain = all(piece.bounds or numbers.count(piece.region) == 1 for piece in pieces)
         return {
             "columns": [self.place[self.names[f]] for f in level.features],
             "window": [[short(low), short(high)] for low, high in window],
@@ -67,13 +60,13 @@ class LevelView:
             "answered": int(is_answered.sum()),
             "error": short(float(level.error)),
             "heldOutError": short(float(level.held_out_error)),
-            "pieces": [self._piece(piece, rule.names) for piece in rule.pieces],
-            "outlines": self._outlines(level.regions, window, rule.pieces),
+            "pieces": [self._piece(piece, rule.names) for piece in pieces],
+            "outlines": self._outlines(level.regions, window, pieces),
             "points": {
                 "values": [[short(v, 5) for v in column] for column in P.T.tolist()],
                 "answers": np.where(is_answered, self.answer[reached], -1)[chosen].tolist(),
             },
-            "shades": None if is_plain else _shade(level, window),
+            "shades": None if is_plain and regions is not None else _shade(level, window),
             "regions": regions,
             # Stumps and linear classifiers are numbers.
             "classifier": level.classifier.facts() if hasattr(level.classifier, "facts") else None,
@@ -95,20 +88,11 @@ class LevelView:
             return []
         found = []
         for number, outline in enumerate(regions.outlines(window)):
-            answers_inside = {
-                self.position[piece.answer] for piece in pieces if piece.region == number
-            }
+            inside = {self.position[piece.answer] for piece in pieces if piece.region == number}
             step = max(1, -(-len(outline) // _MOST_CORNERS))
             points = [[short(float(v), 5) for v in point] for point in outline[::step]]
-            answer = answers_inside.pop() if len(answers_inside) == 1 else None
-            found.append({"answer": answer, "points": points})
+            found.append({"answer": inside.pop() if len(inside) == 1 else None, "points": points})
         return found
-
-
-def _is_plain(pieces: Any) -> bool:
-    """Whether the outlines of the regions determine the answers."""
-    regions = [piece.region for piece in pieces]
-    return all(piece.bounds or regions.count(piece.region) == 1 for piece in pieces)
 
 
 def _shade(level: Any, window: list[tuple[float, float]]) -> list[list[int]] | None:
@@ -126,28 +110,27 @@ def _shade(level: Any, window: list[tuple[float, float]]) -> list[list[int]] | N
     inside = np.asarray(level.regions.which(P)) >= 0
     if inside.any():
         answer[inside] = level.classifier.predict(P[inside])
-    return [_runs(row) for row in answer.reshape(-1, _CELLS[0])]
-
-
-def _runs(row: np.ndarray) -> list[int]:
-    """Equal neighbours as a value and a length."""
-    starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
-    lengths = np.diff(np.append(starts, len(row)))
-    return np.column_stack([row[starts], lengths]).ravel().tolist()
+    rows = []
+    for row in answer.reshape(-1, _CELLS[0]):
+        starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+        lengths = np.diff(np.append(starts, len(row)))
+        rows.append(np.column_stack([row[starts], lengths]).ravel().tolist())
+    return rows
 
 
 def _describe_regions(regions: Regions) -> list[dict[str, Any]] | None:
     """Each region as numbers; None for those that need the training rows."""
     if not regions.fields:
         return None
-    found: list[dict[str, Any]] = []
+    found = []
     for i in range(len(regions)):
-        numbers = zip(regions.fields, regions.numbers(i))
-        found.append({"kind": regions.kind, **{name: _finite(v) for name, v in numbers}})
+        numbers = dict(zip(regions.fields, regions.numbers(i)))
+        entry = {"kind": regions.kind, **{name: _finite(v) for name, v in numbers.items()}}
         if hasattr(regions, "tolerance"):
             # Facets of polyhedra decide; the corners are drawn from the outlines.
-            del found[-1]["vertices"]
-            found[-1]["tolerance"] = regions.tolerance(i).tolist()
+            del entry["vertices"]
+            entry["tolerance"] = regions.tolerance(i).tolist()
+        found.append(entry)
     return found
 
 
@@ -159,12 +142,7 @@ def _finite(values: Any) -> list[Any]:
 
 
 def make_regions_payload(
-    model: Any,
-    X: Any,
-    page: PageOptions,
-    *,
-    exported: Any = None,
-    is_noise: np.ndarray | None = None,
+    model: Any, X: Any, page: PageOptions, exported: Any, is_noise: np.ndarray | None
 ) -> dict[str, Any]:
     """Payload of a fitted EOP model; parameters as in `write_report`.
 
@@ -188,13 +166,14 @@ def make_regions_payload(
     position = np.where(answer >= 0, answer, n_classes)
     used = dict.fromkeys(names[f] for level in model.levels_ for f in level.features)
     order = {name: i for i, name in enumerate(names)}
-    everything = np.arange(n_rows)
 
     def read_column(name: str) -> NumberColumn:
-        numbers = column_values(values, order[name], everything)
+        numbers = column_values(values, order[name], np.arange(n_rows))
         return NumberColumn(name, numbers, model.formats_.get(name))
 
-    read: Any = read_column
+    def read(name: str) -> NumberColumn:
+        return without_rows(read_column(name)) if page.is_private else read_column(name)
+
     shown = values
     if page.is_private:
         # The corners of other regions, and possibly own shapes, consist of training rows.
@@ -203,11 +182,11 @@ def make_regions_payload(
                 "the corners of the regions are training rows, so that a report without rows "
                 "cannot show them; use boxes or ellipses"
             )
-        read = without_rows(read_column, lambda name: ())
         shown = np.nan_to_num(np.column_stack([read(name).numbers for name in names]))
     columns = choose_columns(names, read, used, position, n_classes + 1, _cuts(rules[:n_levels]))
     each = max(1, page.max_points // max(n_levels, 1)) if page.max_points else 0
-    classes = {label: i for i, label in enumerate(model.classes_.tolist())}
+    labels = model.classes_.tolist()
+    classes = {label: i for i, label in enumerate(labels)}
     view = LevelView(shown, names, at[:, 0], answer, classes, columns.place, each)
     facts = cluster_facts(position, n_classes + 1, columns.shown, page.n_typical)[:n_classes]
     leftover, method = rules[-1], type(model).__name__
@@ -218,25 +197,20 @@ def make_regions_payload(
             reference=page.reference,
             n_rows=n_rows,
             names=names,
-            labels=model.classes_.tolist(),
+            labels=labels,
             columns=columns.describe(set(used), lambda profile: None),
         ),
         "facts": hide_small(facts) if page.is_private else facts,
-        "levels": [
-            view.level(number, level, rule)
-            for number, (level, rule) in enumerate(zip(model.levels_, rules))
-        ],
+        "levels": [view.level(n, *pair) for n, pair in enumerate(zip(model.levels_, rules))],
         "answered": int((at[:, 0] >= 0).sum()),
         "leftover": {
-            "answer": None
-            if leftover.answer is None
-            else int(np.flatnonzero(model.classes_ == leftover.answer)[0]),
+            "answer": None if leftover.answer is None else classes[leftover.answer],
             "byNeighbours": leftover.by_neighbours,
             "purity": short(float(leftover.purity)),
         },
         "measures": _measures(model),
         "rules": clipped(str(rules), _MOST_TEXT),
-        **_describe_exports(None if page.is_private else exported or model),
+        **(_NO_EXPORTS if page.is_private else _describe_exports(exported or model)),
         **page.page_end(model, method, names, read_column, n_rows, n_read - n_rows),
     }
 
@@ -251,15 +225,14 @@ def _cuts(rules: Any) -> dict[str, list[float]]:
 
 
 def _measures(model: Any) -> dict[str, Any]:
-    """Measures of all levels together."""
     share = np.array([level.coverage for level in model.levels_])
 
     def average(name: str) -> float | None:
         values = np.array([getattr(level, name) for level in model.levels_])
         known = np.isfinite(values) & (share > 0)
-        return (
-            short(float(np.average(values[known], weights=share[known]))) if known.any() else None
-        )
+        if not known.any():
+            return None
+        return short(float(np.average(values[known], weights=share[known])))
 
     return {
         "coverage": short(float(model.coverage_)),
@@ -271,14 +244,11 @@ def _measures(model: Any) -> dict[str, Any]:
 
 def _describe_exports(model: Any) -> dict[str, Any]:
     """The model file and the SQL of regions; empty for those that cannot be exported."""
-    empty: dict[str, Any] = {"model": None, "sqlDialects": {}, "sql": {}}
-    if model is None:
-        return empty
     try:
         regions = RegionList.of(model)
         document = regions.to_dict()
     except (TypeError, ValueError):
-        return empty
+        return _NO_EXPORTS
     marked = copy.copy(regions)
     marks = label_marks(len(regions.classes_))
     marked.classes_ = np.array(marks, dtype=object)

@@ -36,13 +36,14 @@ def write_rule_report(
     Overlaps and the share without a rule are counted on `X`.
     """
     held = model.holds(X)
-    heading = escape(title or "Rules")
+    heading, cards = escape(title or "Rules"), _cards(model)
+    # At most three cards in a row, so that the last row is as full as the others.
+    columns = -(-len(cards) // max(-(-len(cards) // 3), 1)) or 1
     parts = [
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{heading}</title>',
         f"<style>{_STYLE}</style></head><body><h1>{heading}</h1>",
         f"<p>{_summary(model, held)}</p>",
-        f'<div class="cards" style="--columns:{_columns(len(model.rules_))}">',
-        f"{''.join(_cards(model))}</div>",
+        f'<div class="cards" style="--columns:{columns}">\n{"".join(cards)}</div>',
         _overlaps(model, held),
         _unexplained(model),
         "</body></html>",
@@ -65,11 +66,6 @@ def _summary(model: Any, held: np.ndarray) -> str:
     return f"{text} ({percent(n_none / max(len(held), 1))})."
 
 
-def _columns(n_cards: int) -> int:
-    """Cards in a row, at most three, so that the last row is as full as the others."""
-    return -(-n_cards // max(-(-n_cards // 3), 1)) or 1
-
-
 def _cards(model: Any) -> list[str]:
     colors = {label: cluster_color(i) for i, label in enumerate(model.classes_.tolist())}
     return [
@@ -89,10 +85,9 @@ def _overlaps(model: Any, held: np.ndarray) -> str:
     )
     if not pairs:
         return "<h2>Overlaps</h2><p>No row satisfies two rules.</p>"
-    rules = list(model.rules_)
+    names = [escape(label_text(rule.cluster)) for rule in model.rules_]
     lines = [
-        f"<tr><td>{i + 1} and {j + 1} (clusters {escape(label_text(rules[i].cluster))} and "
-        f"{escape(label_text(rules[j].cluster))})</td><td>{-n:,}</td></tr>"
+        f"<tr><td>{i + 1} and {j + 1} (clusters {names[i]} and {names[j]})</td><td>{-n:,}</td></tr>"
         for n, i, j in pairs
     ]
     head = "<tr><th>rules</th><th>rows that satisfy both</th></tr>"

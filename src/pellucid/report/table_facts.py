@@ -12,19 +12,11 @@ import numpy as np
 from pellucid._utils.texts import say
 from pellucid.report.columns import CategoryColumn, Column, clipped, short
 
-MOST_COLUMNS = 200
-"""Columns with facts; of more, the number is shown."""
-
-MANY_CELLS = 50_000_000
-"""Cells of a table above which numbers are described by a sample of the rows."""
-
-_SAMPLE = 100_000
-_FENCE = 3.0
-"""Interquartile ranges beyond the quartiles from which on a value is extreme."""
-
-_CORRELATED = 0.9
-"""Absolute correlation from which on two columns are called highly correlated."""
-
+MOST_COLUMNS = 200  # with facts; of more columns, the number is shown
+MANY_CELLS = 50_000_000  # of a table above which numbers are described by a sample of the rows
+_SAMPLE = 100_000  # rows
+_FENCE = 3.0  # interquartile ranges beyond the quartiles from which on a value is extreme
+_CORRELATED = 0.9  # absolute correlation from which on two columns are called highly correlated
 _MOST_PAIRS = 30
 
 
@@ -33,24 +25,16 @@ class ColumnFacts:
     """What is known about a column."""
 
     name: str
-    role: str
-    """One of "number", "category", "date", "profile", "label" or "ignored"."""
-    reason: str | None = None
-    """Why the column is ignored."""
-    scale: str | None = None
-    """How it was scaled for the clustering."""
-    missing: int | None = None
-    """Number of missing values; None if they were not counted."""
-    filled: float | None = None
-    """The number that replaces missing values."""
-    n_values: int | None = None
-    """Number of different values."""
+    role: str  # "number", "category", "date", "profile", "label" or "ignored"
+    reason: str | None = None  # why the column is ignored
+    scale: str | None = None  # how it was scaled for the clustering
+    missing: int | None = None  # number of missing values; None if they were not counted
+    filled: float | None = None  # the number that replaces missing values
+    n_values: int | None = None  # number of different values
     skew: float | None = None
-    n_extreme: int | None = None
-    """Number of values far beyond the quartiles."""
+    n_extreme: int | None = None  # number of values far beyond the quartiles
 
     def describe(self) -> dict[str, Any]:
-        """The facts for the page."""
         return {
             "name": clipped(self.name) or say("noName"),
             "role": self.role,
@@ -70,20 +54,16 @@ class TableFacts:
 
     n_read: int
     n_used: int
+    # Rows that were not clustered, by reason: "gaps", "outliers", "labels" or "noise".
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Rows that were not clustered, by reason: "gaps", "outliers", "labels" or "noise"."""
     columns: Sequence[ColumnFacts] = ()
-    n_further: int = 0
-    """Number of columns that are not in `columns`."""
-    duplicates: Sequence[tuple[str, str]] = ()
-    """Pairs of columns with the same values."""
-    correlated: Sequence[tuple[str, str, float]] = ()
-    """Pairs of columns with a high correlation."""
+    n_further: int = 0  # number of columns that are not in `columns`
+    duplicates: Sequence[tuple[str, str]] = ()  # pairs of columns with the same values
+    correlated: Sequence[tuple[str, str, float]] = ()  # with a high correlation
     silhouette: float | None = None
     stability: float | None = None
 
     def describe(self) -> dict[str, Any]:
-        """The facts for the page."""
         return {
             "rowsRead": self.n_read,
             "rowsUsed": self.n_used,
@@ -100,10 +80,7 @@ class TableFacts:
 def find_table_facts(
     all_names: Sequence[str], read: Callable[[str], Column], n_rows: int, n_noise: int = 0
 ) -> TableFacts:
-    """Facts about a table without knowledge of its preparation.
-
-    `read` gives a column by its name. `n_noise` further rows were left out as noise.
-    """
+    """Facts about a table whose preparation is unknown; `n_noise` further rows were left out."""
     names = all_names[:MOST_COLUMNS]
     rows = sampled_rows(n_rows, len(names))
     columns, numbers = [], {}
@@ -115,15 +92,9 @@ def find_table_facts(
             continue
         values = column.numbers
         numbers[name] = values if rows is None else values[rows]
-        is_date = column.format is not None and column.format.is_date
-        columns.append(
-            ColumnFacts(
-                name,
-                "date" if is_date else "number",
-                missing=int(np.isnan(values).sum()),
-                **describe_numbers(numbers[name], is_sample=rows is not None),
-            )
-        )
+        role = "date" if column.format is not None and column.format.is_date else "number"
+        found = describe_numbers(numbers[name], is_sample=rows is not None)
+        columns.append(ColumnFacts(name, role, missing=int(np.isnan(values).sum()), **found))
     return TableFacts(
         n_read=n_rows + n_noise,
         n_used=n_rows,
@@ -166,8 +137,7 @@ def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, Any]:
         known = first_with.setdefault(digest, name)
         if known != name:
             duplicates.append((known, name))
-    names = list(first_with.values())
-    correlated = _correlated({name: numbers[name] for name in names})
+    correlated = _correlated({name: numbers[name] for name in first_with.values()})
     return {"duplicates": duplicates[:_MOST_PAIRS], "correlated": correlated}
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pellucid import metrics
 from pellucid.explanation.conditions import conditions_text
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import (
@@ -21,33 +20,33 @@ from pellucid.explanation.rules import (
 )
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS
+from pellucid.metrics import weighted_average_depth
+from pellucid.metrics import weighted_average_explanation_size as explanation_size
 from pellucid.report.columns import MIN_ROWS, Profile, short
 from pellucid.tables.encoding import Indicator, column_of
 from pellucid.tree import ThresholdTree
 
-MOST_NUMBERS = 40_000
-"""Numbers of the histograms of the model's own tree, at the most."""
+MOST_NUMBERS = 40_000  # of the histograms of the model's own tree
+MOST_NUMBERS_OF_OTHERS = 6000  # the same for each other tree
 
-MOST_NUMBERS_OF_OTHERS = 6000
-"""The same for each other tree."""
+# Kinds of other trees: grown with a depth penalty, the model with more leaves, a stage of the
+# model, the model with fewer leaves, given.
+KINDS = ("shorter", "longer", "stage", "pruned", "given")
 
 
 @dataclass(frozen=True)
 class TreeCandidate:
-    """A tree to show, counted on the rows of the report."""
+    """The tree of the model, or another one that could replace it."""
 
     tree: ThresholdTree
-    leaf: np.ndarray
-    """Leaf of each of these rows."""
-    cost_ratio: float | None = None
-    agreement: float | None = None
-    """Share of the rows that it puts where the reference does, if known."""
-    purity: dict[int, float] | None = None
-    """By leaf, if known."""
-    kind: str | None = None
-    """What kind of other tree it is; None if it is the model's own."""
+    leaf: Any = None  # leaf of each row of the report, an array, once the tree is counted on them
+    cost_ratio: float | None = None  # what its clusters cost against those of the reference
+    agreement: float | None = None  # share of the rows that it puts where the reference does
+    purity: dict[int, float] | None = None  # by leaf, if known
+    kind: str | None = None  # one of `KINDS`; None if it is the model's own
+    # The depth penalty of a shorter or given tree; the number of further leaves of a longer tree;
+    # the number of leaves of any other tree.
     amount: float | None = None
-    """As in :class:`~pellucid.report.alternatives.AlternativeTree`."""
 
     @property
     def position(self) -> np.ndarray:
@@ -96,11 +95,7 @@ def describe_tree(
     places: dict[str, int],
     values: dict[str, list[Any]],
 ) -> dict[str, Any]:
-    """A tree for the page, in the words of an explanation.
-
-    `places` are the positions of the columns in the page, `values` the categories of those that
-    have any.
-    """
+    """A tree for the page; `places` and `values` are positions and categories of its columns."""
     tree, names, formats = candidate.tree, explanation.tree_columns_, explanation.formats_
     labels = explanation.cluster_names_.tolist()
     nodes = []
@@ -129,7 +124,6 @@ def describe_tree(
     for rule in rules:
         nodes[rule.leaf]["rule"] = rule.text
         nodes[rule.leaf]["conditions"] = len(rule.conditions)
-    asked = tree.feature[~tree.is_leaf].tolist()
     marks = label_marks(len(labels))
     return {
         "kind": candidate.kind,
@@ -138,13 +132,11 @@ def describe_tree(
         "measures": {
             "costRatio": short(candidate.cost_ratio),
             "agreement": short(candidate.agreement),
-            "conditions": short(
-                metrics.weighted_average_explanation_size(tree, feature_names=names)
-            ),
-            "questions": short(metrics.weighted_average_depth(tree)),
+            "conditions": short(explanation_size(tree, feature_names=names)),
+            "questions": short(weighted_average_depth(tree)),
             "mostQuestions": int(tree.max_depth),
             "leaves": int(tree.n_leaves),
-            "columns": len({column_of(names[f]) for f in asked}),
+            "columns": len({column_of(names[f]) for f in tree.feature[~tree.is_leaf]}),
         },
         "rules": [
             [{"text": way.text, "rows": way.n_samples} for way in rule.alternatives]
@@ -207,42 +199,21 @@ def split_histograms(
     tree, leaf = candidate.tree, candidate.leaf
     splits = np.flatnonzero(~tree.is_leaf).tolist()
     column_at = {split: column_of(names[tree.feature[split]]) for split in splits}
-    below = _leaves_below(tree)
-    n_numbers = sum(
-        len({int(tree.cluster[end]) for end in below[s]}) * profiles[column_at[s]].n_bins
-        for s in splits
-    )
-    if n_numbers > (MOST_NUMBERS if candidate.kind is None else MOST_NUMBERS_OF_OTHERS):
-        return {}
-    tables: dict[str, np.ndarray] = {}
-    for column in set(column_at.values()):
-        profile = profiles[column]
-        bins = profile.bin.astype(np.intp)
-        there = bins >= 0
-        cell = (leaf * profile.n_bins + bins)[there]
-        counts = np.bincount(cell, minlength=tree.node_count * profile.n_bins)
-        tables[column] = counts.reshape(tree.node_count, profile.n_bins)
-    found = {}
-    for split in splits:
-        table = tables[column_at[split]]
-        by_cluster: dict[int, np.ndarray] = {}
-        for end in below[split]:
-            cluster = int(tree.cluster[end])
-            by_cluster[cluster] = by_cluster.get(cluster, 0) + table[end]
-        least = MIN_ROWS if is_private else 1
-        found[split] = [
-            [cluster, counts.tolist()]
-            for cluster, counts in sorted(by_cluster.items())
-            if counts.sum() >= least
-        ]
-    return found
-
-
-def _leaves_below(tree: ThresholdTree) -> dict[int, list[int]]:
     below: dict[int, list[int]] = {}
     for node in range(tree.node_count - 1, -1, -1):  # nodes come before their children
-        if tree.is_leaf[node]:
-            below[node] = [node]
-        else:
+        below[node] = [node]
+        if not tree.is_leaf[node]:
             below[node] = below[tree.children_left[node]] + below[tree.children_right[node]]
-    return below
+    clusters = {s: sorted(set(tree.cluster[below[s]].tolist())) for s in splits}
+    n_numbers = sum(len(clusters[s]) * profiles[column_at[s]].n_bins for s in splits)
+    if n_numbers > (MOST_NUMBERS if candidate.kind is None else MOST_NUMBERS_OF_OTHERS):
+        return {}
+    columns = set(column_at.values())
+    tables = {c: np.array(profiles[c].counts(leaf, tree.node_count)) for c in columns}
+    least = MIN_ROWS if is_private else 1
+    found = {}
+    for split in splits:
+        ends, table = np.array(below[split]), tables[column_at[split]]
+        counts = [(c, table[ends[tree.cluster[ends] == c]].sum(axis=0)) for c in clusters[split]]
+        found[split] = [[c, rows.tolist()] for c, rows in counts if rows.sum() >= least]
+    return found

@@ -111,14 +111,12 @@ def report_html(
         from pellucid.report.regions import make_regions_payload
 
         with texts_in(language):
-            payload = make_regions_payload(model, X, page, exported=exported, is_noise=is_noise)
-            return render(payload)
+            return render(make_regions_payload(model, X, page, exported, is_noise))
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     subject = Subject(explanation, fitted, X)
-    shown: dict[str, Any] = {"trade_off": trade_off, "series": series, "times": times}
     with texts_in(language):
-        return render(make_payload(subject, X, page, **shown, stability=stability))
+        return render(make_payload(subject, X, page, trade_off, series, times, stability))
 
 
 def _in_numbers(found: Any, X: Any) -> tuple[Any, Any]:

@@ -5,9 +5,11 @@ Each command checks its options first and imports what it needs after that.
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,8 +24,8 @@ from pellucid.cli.checks import OutputFiles, TableRequest, check_reading, readin
 
 INTERRUPTED = 130
 
+# Options that may be given without their value, a number, and the number that they then have.
 OPTIONAL_VALUES = {"--stability": "100"}
-"""Options that may be given without their value, a number, and the number that they then have."""
 
 # The module and the name of this class depend on the version of typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]
@@ -33,7 +35,6 @@ class _PlainFlags:
     """Mixin of commands whose ``--help`` shows flags without a type, as they take no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """All parameters, with the help option."""
         params = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if getattr(param, "is_flag", False):
@@ -42,8 +43,6 @@ class _PlainFlags:
 
 
 class Command(_PlainFlags, TyperCommand):
-    """One command."""
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, with the value of an option that may be given without one."""
         for place in [i + 1 for i, text in enumerate(args) if text in OPTIONAL_VALUES]:
@@ -56,7 +55,6 @@ class Commands(_PlainFlags, TyperGroup):
     """Typer group that prints usage errors as one `error:` line, like all other errors."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        """Run a command."""
         extra["standalone_mode"] = False
         if not standalone_mode:
             return super().main(*args, **extra)
@@ -64,19 +62,15 @@ class Commands(_PlainFlags, TyperGroup):
             code = super().main(*args, **extra)
         except _UsageError as error:
             if type(error).__name__ != "NoArgsIsHelpError":  # it has printed the help already
-                _show_usage_error(error)
+                from pellucid.cli.output import show_error
+
+                text = error.format_message().rstrip(".").replace("Value error, ", "")
+                command = "pellucid" if error.ctx is None else error.ctx.command_path
+                show_error(text[:1].lower() + text[1:], f"see {command} --help")
             code = error.exit_code
         except typer.Abort:
             code = 1
         raise SystemExit(code)
-
-
-def _show_usage_error(error: Any) -> None:
-    from pellucid.cli.output import show_error
-
-    text = error.format_message().rstrip(".").replace("Value error, ", "")
-    command = "pellucid" if error.ctx is None else error.ctx.command_path
-    show_error(text[:1].lower() + text[1:], f"see {command} --help")
 
 
 @contextmanager
@@ -126,15 +120,12 @@ app: typer.Typer = typer.Typer(
 )
 
 
-def command(
-    name: str, *groups: opt.Options, examples: tuple[str, ...] = ()
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command.
+def command(name: str, *examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command, whose errors are printed in one line.
 
-    The function gets the values of the options of `groups` by name, except ``quiet`` and
-    ``debug``. Its errors are printed in one line.
+    The function gets the values of the options by name, except ``quiet`` and ``debug``.
     """
-    known = {option: settings for group in groups for option, settings in group.items()}
+    known = opt.COMMANDS[name]
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         def run(context: typer.Context, debug: bool, quiet: bool = False, **given: Any) -> None:
@@ -177,23 +168,10 @@ def _before_any_command(
 
 @command(
     "explain",
-    opt.TABLE,
-    opt.CLUSTERS,
-    opt.OBJECTIVE,
-    opt.TREE,
-    opt.STABILITY,
-    opt.DATA,
-    opt.EXPLAIN_DATA,
-    opt.FILES,
-    opt.READING,
-    opt.JSON,
-    opt.QUIET,
-    examples=(
-        "pellucid explain customers.csv",
-        "pellucid explain customers.csv -k 5 --columns age,income,visits --tree tree.png",
-        "pellucid explain customers.csv --labels segment --sql segment.sql --model segment.json",
-        "pellucid explain customers.csv --report report.html",
-    ),
+    "pellucid explain customers.csv",
+    "pellucid explain customers.csv -k 5 --columns age,income,visits --tree tree.png",
+    "pellucid explain customers.csv --labels segment --sql segment.sql --model segment.json",
+    "pellucid explain customers.csv --report report.html",
 )
 def explain_command(file: Path, memory: str | None, stability: int | None, **given: Any) -> None:
     """Cluster the rows of a table with k-means and explain each cluster by a rule."""
@@ -203,15 +181,7 @@ def explain_command(file: Path, memory: str | None, stability: int | None, **giv
     explain(request, memory, stability)
 
 
-@command(
-    "predict",
-    opt.MODEL,
-    opt.TABLE,
-    opt.PREDICTED_FILES,
-    opt.READING,
-    opt.QUIET,
-    examples=("pellucid predict model.json new.csv --output labelled.csv",),
-)
+@command("predict", "pellucid predict model.json new.csv --output labelled.csv")
 def predict_command(model: Path, file: Path, **given: Any) -> None:
     """Give rows of a table their cluster and its rule, by a model of explain or regions."""
     files = OutputFiles.of(given)
@@ -223,20 +193,7 @@ def predict_command(model: Path, file: Path, **given: Any) -> None:
     predict(model, file, files, reading_options(given))
 
 
-@command(
-    "compare",
-    opt.TABLE,
-    opt.CLUSTERS,
-    opt.OBJECTIVE,
-    opt.some(opt.TREE, "leaves"),
-    opt.DATA,
-    opt.KINDS,
-    opt.PLOT,
-    opt.READING,
-    opt.JSON,
-    opt.QUIET,
-    examples=("pellucid compare customers.csv -k 5 --plot compare.png",),
-)
+@command("compare", "pellucid compare customers.csv -k 5 --plot compare.png")
 def compare_command(file: Path, kinds: bool, **given: Any) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
     request = TableRequest.of(file, given)
@@ -245,18 +202,7 @@ def compare_command(file: Path, kinds: bool, **given: Any) -> None:
     (compare_kinds if kinds else compare)(request)
 
 
-@command(
-    "path",
-    opt.TABLE,
-    opt.CLUSTERS,
-    opt.OBJECTIVE,
-    opt.DATA,
-    opt.PLOT,
-    opt.READING,
-    opt.JSON,
-    opt.QUIET,
-    examples=("pellucid path customers.csv -k 5 --plot path.png",),
-)
+@command("path", "pellucid path customers.csv -k 5 --plot path.png")
 def path_command(file: Path, **given: Any) -> None:
     """Show the trade-off between cost and length, from the shortest rules to the longest."""
     request = TableRequest.of(file, given)
@@ -267,18 +213,9 @@ def path_command(file: Path, **given: Any) -> None:
 
 @command(
     "xclusters",
-    opt.TABLE,
-    opt.SERIES,
-    opt.SERIES_CLUSTERS,
-    opt.SERIES_FILES,
-    opt.READING,
-    opt.JSON,
-    opt.QUIET,
-    examples=(
-        "pellucid xclusters visits.csv --entity district,age,sex --time date --value visitors",
-        "pellucid xclusters gapminder.csv --id country --time year --value lifeExp",
-        "pellucid xclusters wide.csv --id country --times 'y19*'",
-    ),
+    "pellucid xclusters visits.csv --entity district,age,sex --time date --value visitors",
+    "pellucid xclusters gapminder.csv --id country --time year --value lifeExp",
+    "pellucid xclusters wide.csv --id country --times 'y19*'",
 )
 def xclusters_command(file: Path, **given: Any) -> None:
     """Cluster the time series of a table such that a small tree explains the clusters."""
@@ -294,18 +231,8 @@ def xclusters_command(file: Path, **given: Any) -> None:
 
 @command(
     "regions",
-    opt.TABLE,
-    opt.CLUSTERS,
-    opt.REGIONS,
-    opt.DATA,
-    opt.REGION_FILES,
-    opt.READING,
-    opt.JSON,
-    opt.QUIET,
-    examples=(
-        "pellucid regions customers.csv -k 4 --plot regions.png",
-        "pellucid regions customers.csv --labels segment --output rows.csv --sql segment.sql",
-    ),
+    "pellucid regions customers.csv -k 4 --plot regions.png",
+    "pellucid regions customers.csv --labels segment --output rows.csv --sql segment.sql",
 )
 def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> None:
     """Describe clusters by regions in one or two columns."""
@@ -318,18 +245,8 @@ def regions_command(file: Path, max_error: float, shape: str, **given: Any) -> N
 
 @command(
     "rules",
-    opt.TABLE,
-    opt.CLUSTERS,
-    opt.RULES,
-    opt.DATA,
-    opt.RULE_FILES,
-    opt.READING,
-    opt.JSON,
-    opt.QUIET,
-    examples=(
-        "pellucid rules customers.csv -k 4 --held-out 0.2",
-        "pellucid rules customers.csv --labels segment --min-precision 0.95 --sql segment.sql",
-    ),
+    "pellucid rules customers.csv -k 4 --held-out 0.2",
+    "pellucid rules customers.csv --labels segment --min-precision 0.95 --sql segment.sql",
 )
 def rules_command(file: Path, **given: Any) -> None:
     """Describe clusters by short rules; rows that no rule explains are left over."""
@@ -339,7 +256,7 @@ def rules_command(file: Path, **given: Any) -> None:
     rules(request, {name: given[name] for name in opt.RULES})
 
 
-@command("demo", opt.DEMO_FOLDER, opt.DEBUG)
+@command("demo")
 def demo_command(output: Path) -> None:
     """Explain the groups that k-means finds in scikit-learn's wine data."""
     checks.check_demo_folder(output)
@@ -348,20 +265,45 @@ def demo_command(output: Path) -> None:
     demo(output)
 
 
-@command("warm-up", opt.DEBUG)
+@command("warm-up")
 def warm_up_command() -> None:
     """Compile everything once, for instance when a container image is built."""
-    from pellucid.cli.installation import warm_up
+    from pellucid import first_use
+    from pellucid.cli.output import show_measures, working
 
-    warm_up()
+    with working("compiling"):
+        done = first_use.warm_up()
+    loops, seconds = f"{done.n_compiled:,}", f"{done.seconds:.0f}"
+    folder = done.folder or "nothing is stored: no folder can be written"
+    show_measures([("compiled loops", loops), ("seconds", seconds), ("stored in", folder)])
 
 
-@command("info", opt.DEBUG)
+@command("info")
 def info_command() -> None:
     """Print versions, threads and the folder of compiled code, for bug reports."""
-    from pellucid.cli.installation import info
+    from pellucid import __version__, first_use
+    from pellucid._utils.threads import count_threads
+    from pellucid.cli.output import show_measures
 
-    info()
+    required = ("numpy", "scipy", "scikit-learn", "numba", "narwhals")
+    optional = ("polars", "matplotlib", "pandas", "onnx")
+    show_measures(
+        [
+            ("pellucid", __version__),
+            ("python", f"{platform.python_version()} ({sys.executable})"),
+            ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
+            ("threads", str(count_threads(None))),
+            ("compiled code", first_use.code_folder() or "not cached: no writable folder"),
+            *((name, _version(name)) for name in (*required, *optional)),
+        ]
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def main() -> None:

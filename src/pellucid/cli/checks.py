@@ -35,10 +35,7 @@ _PACKAGES = {"two-step": "kneed", "bayes": "bayes_opt"}
 
 @dataclass(frozen=True)
 class OutputFiles:
-    """Files to write, None if not requested, and how they are written.
-
-    The attributes are options of the commands; not every command has all of them.
-    """
+    """Files to write and how: options of the commands, not all of which every command has."""
 
     output: Path | None = None
     tree: Path | None = None
@@ -59,23 +56,18 @@ class OutputFiles:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> OutputFiles:
-        """The files of the options of a command."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in given.items() if name in known})
+        return cls(**_fields_of(cls, given))
 
     def check(self, file: Path) -> None:
-        """Fail unless all files are different and can be written, and `file` can be read.
+        """Fail unless all files can be written, and the input `file` can be read and is kept.
 
-        The input `file`, ``-`` for standard input, must not be overwritten. Which input suffixes
-        are known is checked when the file is read.
+        Which input suffixes are known is checked when the file is read.
         """
         from pellucid.export.sql_dialects import DIALECTS
 
         if self.dialect not in DIALECTS:
-            raise InputError(
-                f"--dialect: unknown dialect {self.dialect!r}",
-                hint=f"use one of {', '.join(DIALECTS)}",
-            )
+            hint = f"use one of {', '.join(DIALECTS)}"
+            raise InputError(f"--dialect: unknown dialect {self.dialect!r}", hint=hint)
         check_files_exist(file)
         seen: dict[Path, str] = {}
         for name in ("output", "tree", "plot", "trends", "sql", "model", "report"):
@@ -122,8 +114,7 @@ class TableRequest:
         """Check the options of a command; those of a tree, too, if it grows one tree."""
         from pellucid.table_explainer.arguments import ExplainOptions
 
-        known = {field.name for field in fields(ExplainOptions)}
-        options = ExplainOptions(**{name: value for name, value in given.items() if name in known})
+        options = ExplainOptions(**_fields_of(ExplainOptions, given))
         options.check() if has_tree else options.check_number()
         check_reading(given)
         files = OutputFiles.of(given)
@@ -131,8 +122,12 @@ class TableRequest:
         return cls(file, options, files, reading_options(given))
 
 
+def _fields_of(cls: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that are fields of a dataclass."""
+    return {each.name: given[each.name] for each in fields(cls) if each.name in given}
+
+
 def check_files_exist(*files: Path) -> None:
-    """Fail early if an input file does not exist."""
     for file in files:
         if str(file) == "-" or os.path.lexists(file):
             continue
@@ -147,9 +142,8 @@ def check_files_exist(*files: Path) -> None:
 def check_target(path: Path, option: str) -> None:
     """Fail unless `path`, the value of the command-line `option`, can be written."""
     if str(path) == "-":
-        raise InputError(
-            f"{option}: standard output is used for the results", hint="give a file name"
-        )
+        text = "standard output is used for the results"
+        raise InputError(f"{option}: {text}", hint="give a file name")
     _check_folder(path.parent, option)
     if path.is_dir():
         raise InputError(f"{option}: {path} is a folder", hint="give the name of a file in it")
@@ -162,13 +156,11 @@ def check_target(path: Path, option: str) -> None:
 
 def _check_folder(folder: Path, option: str) -> None:
     """Fail unless files can be created in `folder`."""
-    if not folder.is_dir():
-        if folder.exists():
-            raise InputError(f"{option}: {folder} is not a folder")
-        raise InputError(
-            f"{option}: the folder {folder} does not exist",
-            hint="create it first, or choose another folder",
-        )
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{option}: {folder} is not a folder")
+    if not folder.exists():
+        hint = "create it first, or choose another folder"
+        raise InputError(f"{option}: the folder {folder} does not exist", hint=hint)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{option}: no permission to write in the folder {folder}")
 
@@ -179,10 +171,8 @@ def _check_suffix(path: Path, option: str) -> None:
     if option in ("--plot", "--trends", "--tree"):
         known = (*PICTURES, *(GRAPHS if option == "--tree" else ()))
         if suffix not in known:
-            raise InputError(
-                f"{option}: {path.suffix!r} is not an image format",
-                hint=f"use one of {', '.join(known)}",
-            )
+            hint = f"use one of {', '.join(known)}"
+            raise InputError(f"{option}: {path.suffix!r} is not an image format", hint=hint)
         if suffix in PICTURES:
             require_package("matplotlib", f"{option} {path}")
     elif option == "--report" and suffix not in (".html", ".htm"):
@@ -198,30 +188,25 @@ def check_reading(given: Mapping[str, Any]) -> None:
     """Fail if an option of reading the table cannot be used."""
     separator, decimal, encoding = (given[name] for name in ("separator", "decimal", "encoding"))
     if separator is not None and len(_SEPARATORS.get(separator, separator)) != 1:
-        raise UsageError(
-            f"--sep is {separator!r}; it must be one character", hint="for example --sep ';'"
-        )
+        text = f"--sep is {separator!r}; it must be one character"
+        raise UsageError(text, hint="for example --sep ';'")
     if decimal not in (None, ".", ","):
         raise UsageError(f"--decimal is {decimal!r}; it must be '.' or ','")
     if encoding is not None:
         try:
             codecs.lookup(encoding)
         except LookupError:
-            raise UsageError(
-                f"--encoding: unknown encoding {encoding!r}",
-                hint="for example utf-8, latin-1, cp1252 or utf-16",
-            ) from None
+            hint = "for example utf-8, latin-1, cp1252 or utf-16"
+            raise UsageError(f"--encoding: unknown encoding {encoding!r}", hint=hint) from None
 
 
 def reading_options(given: Mapping[str, Any]) -> ReadingOptions:
-    """How to read the file."""
     from pellucid.tables.reading import ReadingOptions
 
-    names = ("separator", "decimal", "encoding", "na", "skip", "header")
-    values = {name: given[name] for name in names}
-    values["separator"] = _SEPARATORS.get(values["separator"], values["separator"])
-    if values["na"] is not None:
-        values["na"] = tuple(word.strip() for word in values["na"].split(","))
+    values = {name: given[name] for name in ("decimal", "encoding", "skip", "header")}
+    separator, na = given["separator"], given["na"]
+    values["separator"] = _SEPARATORS.get(separator, separator)
+    values["na"] = na if na is None else tuple(word.strip() for word in na.split(","))
     return ReadingOptions(**values)
 
 
@@ -242,10 +227,8 @@ def check_series(given: Mapping[str, Any]) -> None:
     """Fail if the options of ``xclusters`` name neither a long nor a wide table."""
     time, value = given["time"], given["value"]
     if given["times"] is not None and (time is not None or value is not None):
-        raise UsageError(
-            "--times is for wide tables, --time and --value are for long tables",
-            hint="give --times alone, or --time with --value",
-        )
+        text = "--times is for wide tables, --time and --value are for long tables"
+        raise UsageError(text, hint="give --times alone, or --time with --value")
     if (time is None) != (value is None):
         named, other = ("--time", "--value") if value is None else ("--value", "--time")
         raise UsageError(f"{named} requires {other}")

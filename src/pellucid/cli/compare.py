@@ -9,26 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from pellucid import metrics
 from pellucid._utils.notices import notice
 from pellucid._utils.texts import count, percent
 from pellucid.cli.checks import TableRequest
 from pellucid.cli.output import cost_change, show_line, show_table, working
 from pellucid.cli.writing import draw, write_and_show
 from pellucid.methods import BY_WORD
-from pellucid.table_explainer.clustering import (
-    Clustering,
-    cluster_rows,
-    fit_tree,
-    make_estimator,
-)
-from pellucid.table_explainer.preparing import PreparedTable, prepare_table
+from pellucid.metrics import weighted_average_explanation_size as explanation_size
+from pellucid.table_explainer.clustering import Clustering, cluster_rows, fit_tree, make_estimator
+from pellucid.table_explainer.preparing import prepare_table
 from pellucid.tables.reading import read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 
 def read_clusters(request: TableRequest) -> Clustering:
-    """Read, prepare and cluster a table."""
     with working(f"reading {request.file}"):
         source = read_source(request.file, request.reading)
     prepared = prepare_table(source, request.options)
@@ -45,7 +39,6 @@ def columns_of(clustering: Clustering) -> np.ndarray:
 
 
 def compare(request: TableRequest) -> None:
-    """Explain the same clusters by every method and compare cost, size and time."""
     clustering, options = read_clusters(request), request.options
     methods = dict(BY_WORD)
     if options.objective == "kmedians":
@@ -93,7 +86,6 @@ def compare_kinds(request: TableRequest) -> None:
 
 
 def path(request: TableRequest) -> None:
-    """Print trees that differ in cost, agreement and size, and the options that give them."""
     clustering, options = read_clusters(request), request.options
     reference, labels = clustering.as_parameters()
     model = make_estimator(reference, replace(options, method="exshallow"))
@@ -103,15 +95,13 @@ def path(request: TableRequest) -> None:
         if options.objective != "kmedians":
             explainable = make_estimator(reference, replace(options, method="explainable"))
             found += explainable.trade_off(clustering.prepared.Z, labels)
-    restated = (_with_category_names(point, clustering.prepared) for point in found)
+    # Several categories of one column are one condition.
+    columns = {"feature_names": clustering.prepared.encoding.names}
+    restated = (replace(p, waes=explanation_size(p.tree, **columns)) for p in found)
     points = TradeOff(restated, points.is_complete).undominated(("cost", "agreement", "waes"))
     against = clustering.name
-
-    names = ("npc", "agreement", "waes", "wad", "n_leaves")
-    rows = [
-        {"options": _options(point), **{name: getattr(point, name) for name in names}}
-        for point in points
-    ]
+    measures = ("npc", "agreement", "waes", "wad", "n_leaves")
+    rows = [{"options": _options(p), **{m: getattr(p, m) for m in measures}} for p in points]
 
     def plot(path: Path) -> None:
         from pellucid.plotting import plot_trade_off
@@ -122,28 +112,19 @@ def path(request: TableRequest) -> None:
     write_and_show(request.files, steps, None, lambda: rows, lambda: _show_path(points, against))
 
 
-def _with_category_names(point: TradeOffPoint, prepared: PreparedTable) -> TradeOffPoint:
-    """A point whose size counts several categories of one column as one condition."""
-    names = prepared.encoding.names
-    size = metrics.weighted_average_explanation_size(point.tree, feature_names=names)
-    return replace(point, waes=size)
-
-
 def _show(order: list[str], found: dict) -> None:
     fitted = found[order[0]][0]
-    show_line(
-        f"{len(order)} methods on {count(len(fitted.prepared.rows), 'row')}, lowest cost first",
-        style="bold",
-    )
+    rows = count(len(fitted.prepared.rows), "row")
+    show_line(f"{len(order)} methods on {rows}, lowest cost first", style="bold")
     cost = f"cost compared with {fitted.clustering.name}"
-    rows = []
+    lines = []
     for name in order:
         fitted, seconds = found[name]
         m = fitted.measures()
         sizes = f"{m['conditions']:.2f}", str(m["max_depth"]), str(m["n_leaves"])
         measures = cost_change(m["cost_ratio"]), percent(m["agreement"]), *sizes
-        rows.append((name, *measures, f"{seconds:.2f} s"))
-    show_table(("method", cost, "agreement", "conditions", "depth", "leaves", "time"), rows)
+        lines.append((name, *measures, f"{seconds:.2f} s"))
+    show_table(("method", cost, "agreement", "conditions", "depth", "leaves", "time"), lines)
     show_line(
         "agreement: rows in their own cluster; conditions: mean number per row; "
         "depth: maximum depth of the tree"
@@ -151,10 +132,8 @@ def _show(order: list[str], found: dict) -> None:
 
 
 def _show_path(points: TradeOff, against: str) -> None:
-    show_line(
-        f"{count(len(points), 'tree')}, from the shortest rules to the longest",
-        style="bold",
-    )
+    trees = count(len(points), "tree")
+    show_line(f"{trees}, from the shortest rules to the longest", style="bold")
     heads = ("conditions", f"cost compared with {against}", "agreement", "leaves")
     # Of trees with the same rounded measures, the first.
     shown: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -176,7 +155,6 @@ def _show_path(points: TradeOff, against: str) -> None:
 
 
 def _options(point: TradeOffPoint) -> str:
-    """The options that give a tree."""
     if point.faithfulness is not None:
         return f"--faithfulness {point.faithfulness:g}"
     return f"--method exshallow --depth-penalty {point.penalty:.4g}"

@@ -16,31 +16,9 @@ import pellucid
 from pellucid._utils.memory import available_memory
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message, count, percent
+from pellucid.cli import output, writing
 from pellucid.cli.checks import DEMO_PICTURE, DEMO_REPORT, OutputFiles, TableRequest
-from pellucid.cli.output import (
-    cost_change,
-    notices,
-    open_console,
-    show_line,
-    show_measures,
-    show_rules,
-    show_table,
-    show_warning,
-    shown_notices,
-    working,
-)
-from pellucid.cli.writing import (
-    CLUSTER,
-    NOTE,
-    RULE,
-    FileStep,
-    check_new_columns,
-    draw_tree,
-    read_names,
-    with_rules,
-    write_and_show,
-    write_rows,
-)
+from pellucid.cli.writing import CLUSTER, NOTE, RULE, FileStep
 from pellucid.explanation.explanation import Explanation
 from pellucid.scale.scan import read_memory
 from pellucid.table_explainer.arguments import needs_memory
@@ -64,44 +42,56 @@ def explain(
     file, options, files = request.file, request.options, request.files
     if (limit := _limit_of(file, memory)) is not None:
         if files.output is not None:
-            raise UsageError(
-                "--output needs all rows in memory, but the file does not fit",
-                hint="write --sql or --model instead, or raise --memory",
-            )
+            text = "--output needs all rows in memory, but the file does not fit"
+            raise UsageError(text, hint="write --sql or --model instead, or raise --memory")
         if n_bootstraps is not None:
             raise needs_memory("stability")
         from pellucid.table_explainer.streaming import explain_large
 
-        with working(f"reading {file}"):
+        with output.working(f"reading {file}"):
             table = open_large(file, request.reading)
-        with working("explaining"):
+        with output.working("explaining"):
             found = explain_large(table, limit, options)
     else:
-        with working(f"reading {file}"):
+        with output.working(f"reading {file}"):
             source = read_source(file, request.reading)
         if files.output is not None:
-            check_new_columns(source, files, CLUSTER, RULE, NOTE)
-        with working("explaining"):
+            writing.check_new_columns(source, files, CLUSTER, RULE, NOTE)
+        with output.working("explaining"):
             found = explain_source(source, options)
-    found = replace(found, decisions=shown_notices())
-    if files.names is not None:
-        clusters = found.explanation.cluster_names_.tolist()
-        is_suggested = files.names == "suggested"
-        found = found.rename("suggested" if is_suggested else read_names(files.names, clusters))
-
+    found = replace(found, decisions=output.shown_notices())
+    if files.names == "suggested":
+        found = found.rename("suggested")
+    elif files.names is not None:
+        found = found.rename(
+            writing.read_names(files.names, found.explanation.cluster_names_.tolist())
+        )
     if n_bootstraps is not None:
-        with working("fitting again"):
+        with output.working("fitting again"):
             found = found.with_stability(n_bootstraps=n_bootstraps, random_state=options.seed)
 
-    steps = _steps(found, files)
-    write_and_show(files, steps, found.explanation, partial(_data, found), partial(_show, found))
+    def write_labelled(path: Path) -> None:
+        assignment, source = found.assignment(), found.fitted.prepared.source
+        report_assignment(found.explanation, assignment)
+        writing.write_rows(writing.with_rules(source, found.explanation, assignment), source, files)
+
+    page = {name: getattr(files, name) for name in ("title", "rows", "no_rows", "language")}
+    steps: list[FileStep] = [
+        ("the rows with their cluster", files.output, write_labelled),
+        (
+            "the plot of the tree",
+            files.tree,
+            lambda path: writing.draw_tree(path, found.explanation),
+        ),
+        ("the report", files.report, lambda path: found.report(path, **page)),
+    ]
+    writing.write_and_show(
+        files, steps, found.explanation, partial(_data, found), partial(_show, found)
+    )
 
 
 def _limit_of(file: Path, memory: str | None) -> int | None:
-    """The memory for a file that has to be read in batches; None if it fits.
-
-    The limit is `memory`, or half of the memory that is available.
-    """
+    """The memory for a file that has to be read in batches, as in `explain`; None if it fits."""
     needed = memory_needed(file)
     limit = read_memory(memory) if memory is not None else (available_memory() or 0) // 2
     if needed is None or not limit or needed <= limit:
@@ -111,68 +101,51 @@ def _limit_of(file: Path, memory: str | None) -> int | None:
     return limit
 
 
-def _steps(found: TableExplanation, files: OutputFiles) -> list[FileStep]:
-    """The files of an explanation."""
-
-    def write_labelled(path: Path) -> None:
-        assignment, source = found.assignment(), found.fitted.prepared.source
-        report_assignment(found.explanation, assignment)
-        write_rows(with_rules(source, found.explanation, assignment), source, files)
-
-    page = {name: getattr(files, name) for name in ("title", "rows", "no_rows", "language")}
-    return [
-        ("the rows with their cluster", files.output, write_labelled),
-        ("the plot of the tree", files.tree, lambda path: draw_tree(path, found.explanation)),
-        ("the report", files.report, lambda path: found.report(path, **page)),
-    ]
-
-
 def _show(found: TableExplanation) -> None:
     fitted, measures = found.fitted, found.measures
     _show_scores(found.number_scores, fitted.n_clusters)
     n_clusters = sum(bool(rule.rules) for rule in found.rules)
     splits = count(int(measures["n_leaves"]) - 1, "split")
     rows = count(fitted.n_rows, "row")
-    show_line(f"{count(n_clusters, 'cluster')} of {rows}, explained by {splits}", style="bold")
-    show_rules(found.rules, [] if found.is_renamed else found.suggested_names)
+    output.show_line(
+        f"{count(n_clusters, 'cluster')} of {rows}, explained by {splits}", style="bold"
+    )
+    output.show_rules(found.rules, [] if found.is_renamed else found.suggested_names)
     _show_profile(found)
     reference = fitted.clustering.name
-    agreement = (
-        f"rows whose rule gives the cluster of {reference}"
-        if fitted.prepared.labels is None
-        else "rows whose rule gives their own label"
-    )
-    show_measures(
+    cost = f"cost (spread within clusters), compared with {reference}"
+    is_labelled = fitted.prepared.labels is not None
+    right = "their own label" if is_labelled else f"the cluster of {reference}"
+    output.show_measures(
         [
-            (
-                f"cost (spread within clusters), compared with {reference}",
-                cost_change(measures["cost_ratio"]),
-            ),
-            (agreement, percent(measures["agreement"])),
+            (cost, output.cost_change(measures["cost_ratio"])),
+            (f"rows whose rule gives {right}", percent(measures["agreement"])),
             ("conditions per row, on average", f"{measures['conditions']:.2f}"),
             ("longest path in the tree", count(int(measures["max_depth"]), "question")),
             ("columns used", f"{measures['n_columns_used']} of {measures['n_columns']}"),
         ]
     )
-    show_line(f"purity: share of the rows in the same cluster of {reference}")
+    output.show_line(f"purity: share of the rows in the same cluster of {reference}")
     if found.stability is not None:
-        show_line(f"\n{found.stability}\n")
+        output.show_line(f"\n{found.stability}\n")
     for text in found.warnings:
-        show_warning(text)
+        output.show_warning(text)
 
 
 def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
     if not scores:
         return
     heads = ("clusters", "score", "silhouette", "stability", "smallest", "agreement", "cost")
-    rows = []
-    for s in scores:
-        k = f"{s.k} (chosen)" if s.k == chosen else str(s.k)
-        decides = f"{s.score:.3f}", f"{s.silhouette:.3f}", f"{s.stability:.2f}"
-        shares = percent(s.smallest), percent(s.agreement), cost_change(s.cost)
-        rows.append((k, *decides, *shares))
-    show_table(heads, rows)
-    show_line(
+    rows = [
+        (
+            f"{s.k} (chosen)" if s.k == chosen else str(s.k),
+            *(f"{s.score:.3f}", f"{s.silhouette:.3f}", f"{s.stability:.2f}"),
+            *(percent(s.smallest), percent(s.agreement), output.cost_change(s.cost)),
+        )
+        for s in scores
+    ]
+    output.show_table(heads, rows)
+    output.show_line(
         "score: decides about the number; silhouette: separation, 1 is perfect; stability: "
         "agreement with clusterings of parts of the rows, 1 is perfect; smallest: cluster; "
         "agreement and cost: of a tree with a leaf per cluster\n"
@@ -180,17 +153,15 @@ def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
 
 
 def _show_profile(found: TableExplanation) -> None:
-    profile = found.profile
-    if not profile:
+    if not found.profile:
         return
-    clusters = [str(rule.cluster) for rule in found.rules]
     table = Table(box=None, padding=(0, 2), pad_edge=False)
     table.add_column("not clustered", no_wrap=True)
-    for cluster in clusters:
-        table.add_column(cluster, justify="right")
-    for column, texts in profile.items():
+    for rule in found.rules:
+        table.add_column(str(rule.cluster), justify="right")
+    for column, texts in found.profile.items():
         table.add_row(column, *texts)
-    open_console().print(table)
+    output.open_console().print(table)
 
 
 def _data(found: TableExplanation) -> dict[str, Any]:
@@ -229,34 +200,27 @@ def predict(model: Path, file: Path, files: OutputFiles, reading: ReadingOptions
     value that was not in the training data is true for this value. A column of notes says which
     rows these are, if there are any.
     """
-    found = read_model(model)
-    with working(f"reading {file}"):
+    from pellucid import from_json
+
+    try:
+        found = from_json(model)
+    except ValueError as error:
+        hint = "create one with pellucid explain FILE --model MODEL"
+        raise InputError(f"{model} is not a model: {error}", hint=hint) from error
+    with output.working(f"reading {file}"):
         source = read_source(file, reading, ReadingOptions.from_dict(found.reading_ or {}))
     if isinstance(found, Explanation):
-        check_new_columns(source, files, CLUSTER, RULE, NOTE)
+        writing.check_new_columns(source, files, CLUSTER, RULE, NOTE)
         assignment = assign_rows(found, source, model=str(model))
-        write_rows(with_rules(source, found, assignment), source, files)
+        writing.write_rows(writing.with_rules(source, found, assignment), source, files)
         report_assignment(found, assignment)
     else:
         from pellucid.cli.regions import REGION, with_regions
 
-        check_new_columns(source, files, CLUSTER, REGION)
-        write_rows(with_regions(source, found), source, files)
+        writing.check_new_columns(source, files, CLUSTER, REGION)
+        writing.write_rows(with_regions(source, found), source, files)
     if files.output is not None:
         notice(f"wrote {count(source.table.height, 'row')} with their cluster to {files.output}")
-
-
-def read_model(path: Path) -> Any:
-    """Read a model file written by ``--model``."""
-    from pellucid import from_json
-
-    try:
-        return from_json(path)
-    except ValueError as error:
-        raise InputError(
-            f"{path} is not a model: {error}",
-            hint="create one with pellucid explain FILE --model MODEL",
-        ) from error
 
 
 def demo(folder: Path) -> None:
@@ -267,26 +231,21 @@ def demo(folder: Path) -> None:
     wine = load_wine()
     frame = pl.DataFrame(wine.data, schema=list(wine.feature_names))
     # Before the fit, which compiles loops when it is the first one.
-    show_line(
+    output.show_line(
         f"k-means finds {N_CLUSTERS} clusters in the {frame.height} wines of scikit-learn's wine "
         f"data, by {frame.width} standardized measurements.\n"
         "ExplainableKMeans explains them by thresholds in the original units:"
     )
-    with notices(quiet=True):
-        found = pellucid.explain(
-            frame, k=N_CLUSTERS, scale="standard", outliers="keep", verbose=False
-        )
-    show_rules(found.rules)
-    measures = found.measures
-    show_measures(
-        [
-            ("cost compared with k-means", cost_change(measures["cost_ratio"])),
-            ("rows in the same cluster as k-means", percent(measures["agreement"])),
-        ]
-    )
-    show_line(f"\nThe tree:\n{pellucid.export_text(found.explanation)}\n")
+    choices: Any = {"scale": "standard", "outliers": "keep"}
+    with output.notices(quiet=True):
+        found = pellucid.explain(frame, k=N_CLUSTERS, verbose=False, **choices)
+    output.show_rules(found.rules)
+    cost, agreement = (found.measures[name] for name in ("cost_ratio", "agreement"))
+    same = ("rows in the same cluster as k-means", percent(agreement))
+    output.show_measures([("cost compared with k-means", output.cost_change(cost)), same])
+    output.show_line(f"\nThe tree:\n{pellucid.export_text(found.explanation)}\n")
     folder.mkdir(parents=True, exist_ok=True)
-    draw_tree(picture, found.explanation)
-    show_line(f"The plot of the tree is {picture}")
+    writing.draw_tree(picture, found.explanation)
+    output.show_line(f"The plot of the tree is {picture}")
     found.report(report, title="The wines of scikit-learn", rows="wines")
-    show_line(f"The report is {report}; open it in a browser")
+    output.show_line(f"The report is {report}; open it in a browser")

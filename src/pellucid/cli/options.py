@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -32,15 +32,17 @@ class CommandOption(NamedTuple):
 
     def check(self, name: str, value: Any) -> Any:
         """The value, in lower case if it is one of the known words; fail if it is none of them."""
-        if not self.words or value is None or value.lower() in self.words:
-            return value.lower() if self.words and value else value
+        if not self.words or value is None:
+            return value
+        if value.lower() in self.words:
+            return value.lower()
         raise UsageError(
             f"--{name.replace('_', '-')}: unknown value {value!r}",
             hint=f"use one of {', '.join(self.words)}",
         )
 
 
-Options = Mapping[str, CommandOption]
+Options = dict[str, CommandOption]
 
 
 def value(
@@ -52,10 +54,7 @@ def value(
     words: Sequence[str] = (),
     **more: Any,
 ) -> CommandOption:
-    """An option with a value. ``--help`` shows its default, if there is one.
-
-    Its `kind` is that of the default, else text, unless it is given.
-    """
+    """An option with a value; its `kind` is that of the default, else text, unless it is given."""
     if words:
         more["autocompletion"] = lambda: list(words)
     settings = {"metavar": metavar, "help": text, "show_default": default is not None, **more}
@@ -78,26 +77,24 @@ def file(metavar: str, text: str) -> CommandOption:
 
 
 def argument(metavar: str, text: str) -> CommandOption:
-    """A file to read."""
     info = typer.Argument(readable=False, metavar=metavar, help=text)
     return CommandOption(Path, info, inspect.Parameter.empty)
 
 
-def panel(heading: str, /, **options: CommandOption) -> Options:
-    """Options with a common title in ``--help``."""
+def panel(heading: str, more: Options | None = None, /, **options: CommandOption) -> Options:
+    """Options with a common title in ``--help``, and `more` that have one already."""
     for each in options.values():
         each.info.rich_help_panel = heading
-    return options
+    return {**options, **(more or {})}
 
 
 def some(options: Options, *names: str) -> Options:
-    """Some of the options of a panel."""
     return {name: options[name] for name in names}
 
 
 DEBUG = {"debug": flag("Show the traceback of an error.", "--debug")}
 QUIET = {"quiet": flag("Print results and errors only.", "--quiet", "-q"), **DEBUG}
-JSON = {"as_json": flag("Print JSON, for other programs.", "--json")}
+OUTPUT = {"as_json": flag("Print JSON, for other programs.", "--json"), **QUIET}
 TABLE = {
     "file": argument(
         "FILE",
@@ -284,11 +281,7 @@ RULES = panel(
 REGIONS = panel(
     "Regions",
     max_error=value(
-        "X",
-        "Maximum share of rows of other clusters in a region.",
-        default=0.05,
-        min=0,
-        max=1,
+        "X", "Maximum share of rows of other clusters in a region.", default=0.05, min=0, max=1
     ),
     shape=value(
         "NAME",
@@ -321,38 +314,32 @@ FILES = panel(
     report=file("HTML", "A report as one HTML file that works offline."),
     title=value("TEXT", "Title of the report."),
     rows=value(
-        "WORD",
-        "What the rows are called in the report, such as customers.",
-        default="rows",
+        "WORD", "What the rows are called in the report, such as customers.", default="rows"
     ),
     no_rows=flag("Keep single rows out of the report.", "--no-rows"),
     language=value("en|de", "Language of the report.", default="en", words=("en", "de")),
 )
 PLOT = panel("Files to write", plot=file("IMAGE", "A plot: .png, .svg or .pdf."))
+RULE_FILES = panel(
+    "Files to write",
+    some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model", "report", "title"),
+    output=FILES["output"],
+    plot=file("IMAGE", "A plot of the rules: .png, .svg or .pdf."),
+)
 REGION_FILES = {
+    **RULE_FILES,
     **panel(
         "Files to write",
+        some(FILES, "language"),
         output=file("FILE", f"The rows with their cluster and region: {_SUFFIXES}."),
         plot=file("IMAGE", "A plot with a panel per level."),
     ),
-    **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model", "report", "title"),
-    **some(FILES, "language"),
 }
-RULE_FILES = {
-    **panel(
-        "Files to write",
-        output=file("FILE", f"The rows with their cluster and rule: {_SUFFIXES}."),
-        plot=file("IMAGE", "A plot of the rules: .png, .svg or .pdf."),
-    ),
-    **some(FILES, "bom", "keep_formulas", "names", "sql", "dialect", "model", "report", "title"),
-}
-PREDICTED_FILES = {
-    **panel(
-        "Files to write",
-        output=file("FILE", "The rows with their cluster and rule; default: standard output."),
-    ),
-    **some(FILES, "bom", "keep_formulas"),
-}
+PREDICTED_FILES = panel(
+    "Files to write",
+    some(FILES, "bom", "keep_formulas"),
+    output=file("FILE", "The rows with their cluster and rule; default: standard output."),
+)
 DEMO_FOLDER = {
     "output": value(
         "DIR",
@@ -432,10 +419,7 @@ SERIES_CLUSTERS = panel(
         min=0,
     ),
     tolerance=value(
-        "X",
-        "Stop the search when the objective can improve by at most this.",
-        default=0.05,
-        min=0,
+        "X", "Stop the search when the objective can improve by at most this.", default=0.05, min=0
     ),
     tree_accuracy=value(
         "X",
@@ -459,11 +443,24 @@ SERIES_CLUSTERS = panel(
         words=("branch-and-bound", "grid", "bayes", "two-step"),
     ),
 )
-SERIES_FILES = {
-    **panel(
-        "Files to write",
-        output=file("FILE", "The entities with their cluster."),
-        trends=file("IMAGE", "A plot of the series of each cluster."),
-    ),
-    **some(FILES, "tree", "model", "report", "language"),
+SERIES_FILES = panel(
+    "Files to write",
+    some(FILES, "tree", "model", "report", "language"),
+    output=file("FILE", "The entities with their cluster."),
+    trends=file("IMAGE", "A plot of the series of each cluster."),
+)
+
+LEAVES, COMMON = some(TREE, "leaves"), READING | OUTPUT
+DESCRIBED = TABLE | CLUSTERS | OBJECTIVE
+COMMANDS: dict[str, Options] = {
+    "explain": DESCRIBED | TREE | STABILITY | DATA | EXPLAIN_DATA | FILES | COMMON,
+    "predict": MODEL | TABLE | PREDICTED_FILES | READING | QUIET,
+    "compare": DESCRIBED | LEAVES | DATA | KINDS | PLOT | COMMON,
+    "path": DESCRIBED | DATA | PLOT | COMMON,
+    "xclusters": TABLE | SERIES | SERIES_CLUSTERS | SERIES_FILES | COMMON,
+    "regions": TABLE | CLUSTERS | REGIONS | DATA | REGION_FILES | COMMON,
+    "rules": TABLE | CLUSTERS | RULES | DATA | RULE_FILES | COMMON,
+    "demo": DEMO_FOLDER | DEBUG,
+    "warm-up": DEBUG,
+    "info": DEBUG,
 }

@@ -30,22 +30,15 @@ if TYPE_CHECKING:
 
     from pellucid.explanation.rules import ClusterRule
 
-PIPE_WIDTH = 150
-"""Width of the output to a file or another program."""
-
+PIPE_WIDTH = 150  # width of the output to a file or another program
+# Below this width rules are printed as a list, because a table would be too narrow.
 NARROW_WIDTH = 60
-"""Below this width rules are printed as a list, because a table would be too narrow."""
-
+# From this width on suggested names are in the table of rules, and otherwise below it.
 WIDE_WIDTH = 100
-"""From this width on suggested names are in the table of rules, and otherwise below it."""
-
 SUGGESTED_WIDTH = 36
 
-LONG_CELL = 20
-"""Characters of a cell of numbers at most; longer cells may be wrapped between words."""
-
-DELAY = 0.3
-"""Seconds before a bar appears; shorter work shows none."""
+LONG_CELL = 20  # characters of a cell of numbers at most; longer cells may be wrapped between words
+DELAY = 0.3  # seconds before a bar appears; shorter work shows none
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -63,10 +56,7 @@ def open_console(*, stderr: bool = False) -> Console:
 
 
 def show_line(text: str | Text, console: Console | None = None, *, style: str = "") -> None:
-    """Print text that is wrapped between words at a terminal.
-
-    Elsewhere it is never wrapped, so that lines can be searched for and copied.
-    """
+    """Print text, wrapped between words at a terminal, and elsewhere never: lines can be copied."""
     console = console or open_console()
     is_terminal = console.file.isatty()
     if isinstance(text, str):
@@ -80,13 +70,12 @@ def show_line(text: str | Text, console: Console | None = None, *, style: str = 
 def _wrapped(line: str, width: int) -> str:
     """A line that is wrapped between words, with the same indentation in all parts."""
     indent = " " * (len(line) - len(line.lstrip()))
-    whole: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.fill(line, width, subsequent_indent=indent, **whole)
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
-live: ProgressBars | None = None
-"""The progress bars on the screen."""
-
+live: ProgressBars | None = None  # the progress bars on the screen
 _NOTICES: list[str] = []
 _QUIET: list[bool] = []
 
@@ -120,7 +109,6 @@ def _show_notice(text: str) -> None:
 
 
 def show_warning(text: str) -> None:
-    """Print a warning on standard error."""
     _show_labelled("warning", text, "bold yellow")
 
 
@@ -165,7 +153,7 @@ def warnings_in_one_line() -> Iterator[None]:
         text = str(message)
         if text not in shown:
             shown.add(text)
-            _show_labelled("warning", text, "bold yellow")
+            show_warning(text)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -191,9 +179,11 @@ def show_rules(
     if has_names:
         table.add_column("suggested name", overflow="fold", max_width=SUGGESTED_WIDTH)
     for position, rule in enumerate(rules):
+        ways = [f"({alternative.text})" for alternative in rule.alternatives]
+        text = "\nor ".join(ways) if len(ways) > 1 else rule.text
         table.add_row(
             _cluster_label(rule, position, console),
-            _RuleText(printable(_rule_lines(rule), console)),
+            _RuleText(printable(text, console)),
             f"{rule.n_samples:,}",
             percent(rule.share),
             percent(rule.purity),
@@ -206,22 +196,16 @@ def show_rules(
 
 
 def _show_names(rules: Sequence[ClusterRule], names: Sequence[str], console: Console) -> None:
-    """Print suggested names as a list."""
     if not names:
         return
     show_line("suggested names", console)
     for position, (rule, name) in enumerate(zip(rules, names)):
-        show_line(
-            _cluster_label(rule, position, console).append(
-                f"  {printable(name, console)}", "not bold"
-            ),
-            console,
-        )
+        label = _cluster_label(rule, position, console)
+        show_line(label.append(f"  {printable(name, console)}", "not bold"), console)
     show_line("", console)
 
 
 def show_measures(measures: Iterable[tuple[str, str]]) -> None:
-    """Print measures with their names."""
     console = open_console()
     table = Table.grid(padding=(0, 2))
     for name, value in measures:
@@ -259,18 +243,11 @@ class _RuleText:
             first, *others = line.split(" and ")
             lines.append(first)
             for condition in others:
-                longer = f"{lines[-1]} and {condition}"
-                if cell_len(longer) <= options.max_width:
-                    lines[-1] = longer
+                if cell_len(f"{lines[-1]} and {condition}") <= options.max_width:
+                    lines[-1] += f" and {condition}"
                 else:
                     lines.append(f"and {condition}")
         yield Text("\n".join(lines))
-
-
-def _rule_lines(rule: ClusterRule) -> str:
-    if len(alternatives := rule.alternatives) < 2:
-        return rule.text
-    return "\nor ".join(f"({alternative.text})" for alternative in alternatives)
 
 
 def _cluster_label(rule: ClusterRule, position: int, console: Console) -> Text:
@@ -342,18 +319,12 @@ def _bars() -> Iterator[ProgressBars]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as NewBars
 
-    bars = NewBars(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        TimeElapsedColumn(),
-        console=open_console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
-    timer = Timer(DELAY, bars.start)
+    text = TextColumn("{task.description}", markup=False)
+    options: Any = {"transient": True, "redirect_stdout": False, "redirect_stderr": False}
+    console = open_console(stderr=True)
+    live = NewBars(text, BarColumn(30), TimeElapsedColumn(), console=console, **options)
+    bars, timer = live, Timer(DELAY, live.start)
     timer.daemon = True
-    live = bars
     timer.start()
     try:
         yield bars

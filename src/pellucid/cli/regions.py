@@ -3,60 +3,47 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
+from pellucid._utils.estimators import Noise
 from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message, count, percent
-from pellucid.cli.checks import OutputFiles, TableRequest
+from pellucid.cli import writing
+from pellucid.cli.checks import TableRequest
 from pellucid.cli.compare import columns_of, read_clusters
 from pellucid.cli.output import show_line, show_measures, shown_notices, working
-from pellucid.cli.writing import (
-    CLUSTER,
-    RULE,
-    FileStep,
-    check_new_columns,
-    chosen_names,
-    draw,
-    write_and_show,
-    write_rows,
-)
+from pellucid.cli.writing import CLUSTER, RULE, FileStep, write_rows
 from pellucid.explanation.region_list import NOWHERE, RegionList
 from pellucid.explanation.rules import label_text
 from pellucid.plotting import plot_levels
 from pellucid.regions.answer_regions import region_text
 from pellucid.table_explainer.clustering import Clustering
-from pellucid.table_explainer.descriptions import suggest_names
+from pellucid.table_explainer.explainer import suggest_names
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.reading import TableSource
 
 REGION = "region"
 
-MAX_LEVELS = 5
-"""Levels at most, or as many as clusters: more are not read."""
-
+MAX_LEVELS = 5  # levels at most, or as many as clusters: more are not read
+# Share of the rows that a region has at least, but half of the smallest cluster is enough.
 MIN_SHARE = 0.02
-"""Share of the rows that a region has at least, but half of the smallest cluster is enough."""
-
+# One row in this number is left out of a second fit, which shows the error on new rows.
 HELD_OUT = 5
-"""One row in this number is left out of a second fit, which shows the error on new rows."""
 
 
 def regions(request: TableRequest, *, max_error: float, shape: str) -> None:
-    """Find and print regions of a shape in one or two columns that contain rows of one cluster.
-
-    `max_error` is the maximum share of rows of other clusters in a region.
-    """
+    """Find and print regions in one or two columns that contain rows of one cluster."""
     clustering, files = read_clusters(request), request.files
     prepared = clustering.prepared
     if files.output is not None:
-        check_new_columns(prepared.source, files, CLUSTER, REGION)
+        writing.check_new_columns(prepared.source, files, CLUSTER, REGION)
     # Boxes do not depend on the scale, so the units of the table are used.
     columns = zip(map(str, prepared.encoding.names), prepared.features)
     table = pl.DataFrame({name: column.astype(float) for name, column in columns})
@@ -65,8 +52,7 @@ def regions(request: TableRequest, *, max_error: float, shape: str) -> None:
     held_out = _held_out_error(table, clustering, found, **settings)
     clusters = [cluster.cluster for cluster in found]
     suggested = suggest_names(prepared, clustering.labels, clusters)
-    named = chosen_names(files, clusters, suggested)
-    warned = _warn_about_errors(found, max_error)
+    named = writing.chosen_names(files, clusters, suggested)
     is_exported = any((files.output, files.sql, files.model, files.report))
     exported = _exported(found, prepared) if is_exported and shape != "nonparametric" else None
     report = {
@@ -76,29 +62,26 @@ def regions(request: TableRequest, *, max_error: float, shape: str) -> None:
         "reference": clustering.name,
         "language": files.language,
         "decisions": shown_notices(),
-        "warnings": warned,
+        "warnings": _warn_about_errors(found, max_error),
         "exported": exported,
     }
     shown, model = found.rename_clusters(named), found.model
     renamed = None if exported is None else exported.rename_clusters(named)
+
+    def write_labelled(path: Path) -> None:
+        write_rows(with_regions(prepared.source, renamed), prepared.source, files)
+
+    def draw_levels(path: Path) -> None:
+        levels = {"n_levels": model.n_levels_}
+        writing.draw(path, lambda: plot_levels(model, table, clustering.labels, **levels)[0])
+
     steps: list[FileStep] = [
-        _labelled_rows(prepared.source, files, with_regions, renamed),
+        ("the rows with their cluster", files.output, write_labelled),
+        ("the plot of the levels", files.plot if model.n_levels_ else None, draw_levels),
         ("the report", files.report, lambda path: found.report(path, table, **report)),
     ]
-    if model.n_levels_:
-
-        def draw_levels(path: Path) -> None:
-            levels = {"n_levels": model.n_levels_}
-            draw(path, lambda: plot_levels(model, table, clustering.labels, **levels)[0])
-
-        steps.insert(1, ("the plot of the levels", files.plot, draw_levels))
-    write_and_show(
-        files,
-        steps,
-        renamed,
-        lambda: [_cluster_data(cluster) for cluster in shown],
-        lambda: _show_regions(shown, named, held_out),
-    )
+    show = partial(_show_regions, shown, named, held_out)
+    writing.write_and_show(files, steps, renamed, lambda: list(map(_cluster_data, shown)), show)
 
 
 def _exported(found: Any, prepared: PreparedTable) -> RegionList:
@@ -111,28 +94,16 @@ def _exported(found: Any, prepared: PreparedTable) -> RegionList:
     )
 
 
-def _labelled_rows(
-    source: TableSource, files: OutputFiles, label: Callable[..., pl.DataFrame], exported: Any
-) -> FileStep:
-    """The file of the rows, to which `label` adds the cluster and its region or rule."""
-
-    def write(path: Path) -> None:
-        write_rows(label(source, exported), source, files)
-
-    return "the rows with their cluster", files.output, write
-
-
 def _find(table: pl.DataFrame, clustering: Clustering, labels: np.ndarray, **settings: Any) -> Any:
-    """The regions of the clusters with these labels."""
     from pellucid import explain_clusters
 
-    roles = clustering.prepared.roles
+    roles, noise = clustering.prepared.roles, cast(Noise, clustering.noise)
     sizes = np.unique(labels, return_counts=True)[1]
     with working("regions"):
         return explain_clusters(
             table,
             labels,
-            noise=_noise_word(clustering),
+            noise=noise,
             max_error=settings["max_error"],
             regions=settings["shape"],
             random_state=settings["seed"],
@@ -146,11 +117,8 @@ def _find(table: pl.DataFrame, clustering: Clustering, labels: np.ndarray, **set
 def _held_out_error(
     table: pl.DataFrame, clustering: Clustering, found: Any, **settings: Any
 ) -> tuple[float, int] | None:
-    """Error in regions that are found without a part of the rows, and rows of this part in them.
-
-    None if a cluster has too few rows.
-    """
-    used = np.arange(len(table)) if not found.is_noise.any() else np.flatnonzero(~found.is_noise)
+    """Error in regions found without a part of the rows, and rows of it in them; None for few."""
+    used = np.flatnonzero(~found.is_noise) if found.is_noise.any() else np.arange(len(table))
     order = np.random.RandomState(settings["seed"]).permutation(used)
     held, kept = order[: len(order) // HELD_OUT], np.sort(order[len(order) // HELD_OUT :])
     labels = clustering.labels
@@ -158,8 +126,7 @@ def _held_out_error(
         return None
     if len(np.unique(labels[kept])) < len(found):
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = _find(table[kept.tolist()], clustering, labels[kept], **settings).model
     part = table[held.tolist()]
     inside = ~model.abstained(part)
@@ -168,10 +135,7 @@ def _held_out_error(
 
 
 def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
-    """The original table with the cluster and the region of each row.
-
-    Rows with a missing number in a column that the regions use get empty fields.
-    """
+    """The table with the cluster and the region of each row; empty if a number is missing."""
     columns = found._inputs.read_table(source)[0]
     values = dict(zip(columns.names, columns.values))
     used = [name for name in found.used_names if not isinstance(name, Indicator)]
@@ -179,9 +143,9 @@ def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
     for name in used:
         is_there &= ~np.isnan(values[name])
     rows = np.flatnonzero(is_there)
-    if len(rows) < len(is_there):
-        n_missing = count(len(is_there) - len(rows), "row")
-        notice(f"{n_missing} with a missing value in {', '.join(used)}: no cluster")
+    if n_missing := len(is_there) - len(rows):
+        missing = f"{count(n_missing, 'row')} with a missing value"
+        notice(f"{missing} in {', '.join(used)}: no cluster")
     complete = [
         pl.Series(name, column[rows].tolist(), strict=False) for name, column in values.items()
     ]
@@ -197,7 +161,7 @@ def with_regions(source: TableSource, found: Any) -> pl.DataFrame:
 
 def _warn_about_errors(found: Any, max_error: float) -> list[Message]:
     """Warn of each region with more rows of other clusters than allowed; a sentence for reports."""
-    regions = [region for cluster in found for region in cluster.regions]
+    regions = (region for cluster in found for region in cluster.regions)
     impure = [region for region in regions if 1 - region.purity > max_error + 1e-9]
     for region in impure:
         warnings.warn(
@@ -212,9 +176,8 @@ def _warn_about_errors(found: Any, max_error: float) -> list[Message]:
 
 
 def _cluster_data(cluster: Any) -> dict:
-    name = cluster.cluster.item() if hasattr(cluster.cluster, "item") else cluster.cluster
     return {
-        "cluster": name,
+        "cluster": cluster.cluster,
         "rows": int(cluster.n_samples),
         "assigned": int(cluster.n_assigned),
         "coverage": float(cluster.coverage),
@@ -257,8 +220,7 @@ def _show_regions(found: Any, named: dict[Any, str], held_out: tuple[float, int]
         measures.append((f"other rows, assigned to cluster {name}", f"{others:,}, {correctly}"))
     measures.append(("rows assigned to their own cluster", part(right)))
     if held_out is not None:
-        error, n = held_out
-        text = f"{percent(error)} of {n:,} rows in a region"
+        text = f"{percent(held_out[0])} of {held_out[1]:,} rows in a region"
         measures.append(("wrong, if a fifth of the rows is left out and tested", text))
     show_measures(measures)
 
@@ -270,49 +232,36 @@ def rules(request: TableRequest, settings: dict[str, Any]) -> None:
     clustering, files = read_clusters(request), request.files
     prepared = clustering.prepared
     if files.output is not None:
-        check_new_columns(prepared.source, files, CLUSTER, RULE)
+        writing.check_new_columns(prepared.source, files, CLUSTER, RULE)
     X = columns_of(clustering)
-    noise = _noise_word(clustering)
+    settings |= {"noise": clustering.noise, "random_state": request.options.seed}
+    formats = {name: prepared.roles.formats[name] for name in prepared.roles.numbers}
     with working("rules"):
-        found = RuleSet(noise=noise, random_state=request.options.seed, **settings).fit_encoded(
-            X,
-            clustering.labels,
-            names=prepared.encoding.names,
-            formats={name: prepared.roles.formats[name] for name in prepared.roles.numbers},
+        found = RuleSet(**settings).fit_encoded(
+            X, clustering.labels, names=prepared.encoding.names, formats=formats
         )
     clusters = found.classes_.tolist()
     suggested = suggest_names(prepared, clustering.labels, clusters) if files.names else []
-    names = chosen_names(files, clusters, suggested)
-    renamed = [
-        replace(rule, cluster=names.get(rule.cluster, rule.cluster)) for rule in found.rules_
-    ]
-    found.rules_ = type(found.rules_)(renamed)
+    names = writing.chosen_names(files, clusters, suggested)
+    renamed_rules = [replace(r, cluster=names.get(r.cluster, r.cluster)) for r in found.rules_]
+    found.rules_ = type(found.rules_)(renamed_rules)
     exported = _exported(found, prepared).rename_clusters(names)
     found.uncovered_ = [names.get(cluster, cluster) for cluster in found.uncovered_]
     title = files.title_of(prepared.source)
+
+    def write_labelled(path: Path) -> None:
+        """The rows with the rule that decides."""
+        labelled = with_regions(prepared.source, exported).rename({REGION: RULE})
+        texts = pl.col(RULE).str.replace(r"^\d+\. ", "").replace(NOWHERE, "unexplained")
+        write_rows(labelled.with_columns(texts), prepared.source, files)
+
     steps: list[FileStep] = [
-        _labelled_rows(prepared.source, files, _with_rules, exported),
-        ("the plot of the rules", files.plot, lambda path: draw(path, found.plot)),
+        ("the rows with their cluster", files.output, write_labelled),
+        ("the plot of the rules", files.plot, lambda path: writing.draw(path, found.plot)),
         ("the report", files.report, lambda path: found.report(path, X, title=title)),
     ]
-    write_and_show(
-        files,
-        steps,
-        exported,
-        lambda: _rule_data(found),
-        lambda: _show_rules(found, clustering),
-    )
-
-
-def _noise_word(clustering: Clustering) -> Literal["background", "cluster"]:
-    return "background" if clustering.noise == "background" else "cluster"
-
-
-def _with_rules(source: TableSource, exported: RegionList) -> pl.DataFrame:
-    """The table with the cluster of each row, and the rule that decides."""
-    table = with_regions(source, exported).rename({REGION: RULE})
-    texts = pl.col(RULE).str.replace(r"^\d+\. ", "").replace(NOWHERE, "unexplained")
-    return table.with_columns(texts)
+    show = partial(_show_rules, found, clustering)
+    writing.write_and_show(files, steps, exported, partial(_rule_data, found), show)
 
 
 def _rule_data(found: Any) -> dict[str, Any]:
@@ -339,9 +288,9 @@ def _rule_data(found: Any) -> dict[str, Any]:
 
 
 def _show_rules(found: Any, clustering: Clustering) -> None:
-    n_described = len({rule.cluster for rule in found.rules_})
-    of = f"{n_described} of {count(len(found.classes_), 'cluster')}"
-    show_line(f"{count(len(found.rules_), 'rule')} for {of}", style="bold")
+    n_described, n_clusters = len({rule.cluster for rule in found.rules_}), len(found.classes_)
+    rules = count(len(found.rules_), "rule")
+    show_line(f"{rules} for {n_described} of {count(n_clusters, 'cluster')}", style="bold")
     show_line(str(found.rules_))
     if found.uncovered_:
         show_line(f"no rule: cluster {', '.join(map(label_text, found.uncovered_))}")
@@ -350,8 +299,7 @@ def _show_rules(found: Any, clustering: Clustering) -> None:
     of = f"of {count(rows, 'row')}{' with a cluster' if n_noise else ''}"
     measures = [("explained: in a rule of their cluster", f"{percent(found.coverage_)} {of}")]
     if len(found.rules_):
-        share = percent(found.precision_)
-        measures.append(("precision: right, of the rows with a rule", share))
+        measures.append(("precision: right, of the rows with a rule", percent(found.precision_)))
     if not np.isnan(found.held_out_precision_):
         measures.append(("precision, held out", percent(found.held_out_precision_)))
     if n_noise:

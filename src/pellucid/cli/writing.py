@@ -39,8 +39,7 @@ def write_and_show(
 ) -> None:
     """Write all requested files and print the result: `data` as JSON if wanted, else by `show`.
 
-    `steps` are the files of this command only; SQL and the model of all commands are made of
-    `exported`, an Explanation or a RegionList.
+    SQL and the model, files of all commands, are made of `exported`.
     """
 
     def write_sql(path: Path) -> None:
@@ -113,17 +112,17 @@ def draw(path: Path, make: Callable[[], Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file."""
     with replacing(path) as unfinished:
         unfinished.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
 
 
 def write_rows(table: pl.DataFrame, source: TableSource, files: OutputFiles) -> None:
     """Write rows to ``--output``, or to standard output, like the table that they come from."""
+    keep = files.keep_formulas
     if files.output is None:
-        sys.stdout.write(to_text(table, source, keep_formulas=files.keep_formulas))
-        return
-    write_table(files.output, table, source, bom=files.bom, keep_formulas=files.keep_formulas)
+        sys.stdout.write(to_text(table, source, keep_formulas=keep))
+    else:
+        write_table(files.output, table, source, bom=files.bom, keep_formulas=keep)
 
 
 def with_rules(source: TableSource, explanation: Any, found: Assignment) -> pl.DataFrame:
@@ -141,7 +140,7 @@ def with_rules(source: TableSource, explanation: Any, found: Assignment) -> pl.D
         pl.Series(RULE, [rule.text for rule in rules], dtype=pl.String),
     ]
     table = source.table.with_columns(column.gather(position) for column in added)
-    special = found.special_rules(explanation)
+    special = explanation.special_rules(found.leaf, found.missing, found.columns)
     texts = {row: each.rule.text for row, each in special.items() if each.rule is not None}
     if texts:
         table = table.with_columns(table[RULE].scatter(list(texts), list(texts.values())))
@@ -156,10 +155,8 @@ def check_new_columns(source: TableSource, files: OutputFiles, *names: str) -> N
     """Fail if the table already has the columns that are added, or cannot be written."""
     for name in names:
         if name in source.table.columns:
-            raise InputError(
-                f"{source.name} already has a column {name!r}, which the output would add",
-                hint="rename it",
-            )
+            text = f"{source.name} already has a column {name!r}, which the output would add"
+            raise InputError(text, hint="rename it")
     output = files.output
     if output is not None and output.suffix.lower() not in (*PARQUET, *FEATHER, *JSON):
         hint = f"use {output.with_suffix('.parquet').name}, or drop the column"
@@ -176,38 +173,28 @@ def chosen_names(
 
 
 def read_names(path: str, clusters: Sequence[Any]) -> dict[Any, str]:
-    """Names of clusters from a table with the columns cluster and name, or from a report.
-
-    Returns the name by label, for the clusters that have one.
-    """
+    """Names by label, from a table with the columns cluster and name, or from a report."""
     if Path(path).suffix.lower() in (".html", ".htm"):
         return _names_of_report(path, clusters)
     table = read_source(Path(path), ReadingOptions()).table
     if table.width < 2:
-        raise InputError(
-            f"--names: {path} has one column", hint="it needs the columns cluster and name"
-        )
+        hint = "it needs the columns cluster and name"
+        raise InputError(f"--names: {path} has one column", hint=hint)
     columns = {name.strip().lower(): name for name in table.columns}
     keys = table[columns.get("cluster", table.columns[0])].cast(pl.String).to_list()
     values = table[columns.get("name", table.columns[1])].cast(pl.String).to_list()
     labels = {str(name): name for name in clusters}
-    names = {}
-    for line, (key, value) in enumerate(zip(keys, values), start=2):
+    for line, key in enumerate(keys, start=2):
         if key not in labels:
             raise InputError(
                 f"--names: line {line} of {path} names the cluster {key!r}; the clusters are "
                 f"{', '.join(labels)}"
             )
-        if value is not None:
-            names[labels[key]] = value
-    return names
+    return {labels[key]: value for key, value in zip(keys, values) if value is not None}
 
 
 def _names_of_report(path: str, clusters: Sequence[Any]) -> dict[Any, str]:
-    """Names from a report of the same number of clusters.
-
-    The labels of a report whose clusters were renamed are names.
-    """
+    """Names from a report of as many clusters; labels are names if the clusters were renamed."""
     try:
         named = read_cluster_names(path)
     except ValueError as error:
@@ -217,9 +204,7 @@ def _names_of_report(path: str, clusters: Sequence[Any]) -> dict[Any, str]:
             f"--names: {path} has {len(named)} clusters, but there are {len(clusters)}",
             hint=f"-k {len(named)} gives as many",
         )
-    has_own_labels = all(label_text(cluster) in named for cluster in clusters)
-    if has_own_labels:
-        chosen = {cluster: named[label_text(cluster)] for cluster in clusters}
-    else:
-        chosen = dict(zip(clusters, (name or label for label, name in named.items())))
-    return {cluster: name for cluster, name in chosen.items() if name is not None}
+    names: list[str | None] = [name or label for label, name in named.items()]
+    if all(label_text(cluster) in named for cluster in clusters):
+        names = [named[label_text(cluster)] for cluster in clusters]
+    return {cluster: name for cluster, name in zip(clusters, names) if name is not None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +22,18 @@ from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import match_names, one_name
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.writing import write_table
-from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
+from pellucid.xclusters import SeriesTable, XClusters, series_from_long, series_from_wide
 from pellucid.xclusters.series_times import find_time_columns, match_columns
 
+# Steps of the alignments of all pairs of series up to which they are compared by DTW: a minute.
 MAX_STEPS = 2 * 10**10
-"""Steps of the alignments of all pairs of series up to which they are compared by DTW: a minute."""
-
+# Share of the differences between the series below which clusters are said to hardly differ.
 SMALL_SHARE = 0.25
-"""Share of the differences between the series below which clusters are said to hardly differ."""
-
-DEFAULT_RANGE = (3, 11)
-"""Numbers of clusters that are tried, as in the paper."""
-
-_SHAPE = (
-    "aggregate",
-    "frequency",
-    "moving_average",
-    "relative",
-    "fill_value",
-    "interpolate",
-    "coverage",
-)
-"""Options that are parameters of `series_from_long` and `series_from_wide`."""
+DEFAULT_RANGE = (3, 11)  # numbers of clusters that are tried, as in the paper
+# Options that are parameters of `series_from_long` and `series_from_wide`, and of `XClusters`.
+_TIMES = ("aggregate", "frequency", "moving_average", "coverage")
+_VALUES = ("relative", "fill_value", "interpolate")
+_SEARCH = ("trade_off", "tolerance", "tree_accuracy", "search")
 
 _CODE_NAME = re.compile(
     r"(^|[_ .-])(id|key|code|num|no|nr|index|uuid)$|(?<=[a-z])(Id|ID|Code|Key)$"
@@ -51,16 +42,12 @@ _CODE_NAME = re.compile(
 
 @dataclass(frozen=True)
 class EntitySeries:
-    """The data of the command.
-
-    `explained_by` has the columns that the rules use, one row per entity. `value` names the values
-    and `weighted_by` the weights, which are None if all entities count the same.
-    """
+    """The data of the command; `value` names the values and `weighted_by` the weights."""
 
     series: SeriesTable
-    explained_by: pl.DataFrame
+    explained_by: pl.DataFrame  # the columns that the rules use, one row per entity
     value: str
-    weights: np.ndarray | None
+    weights: np.ndarray | None  # None if all entities count the same
     weighted_by: str
 
 
@@ -73,65 +60,20 @@ def xclusters(
 ) -> None:
     """Cluster the series of a table such that its other columns explain them.
 
-    `given` are the options of the command; `k` is the range of the number of clusters, None to
-    choose it from the number of entities.
+    `k` is the range of the number of clusters, None to choose it from the number of entities.
     """
     source = read_source(file, reading)
     read = _read_wide if given["time"] is None else _read_long
-    found = read(source.table, given, {name: given[name] for name in _SHAPE})
+    found = read(source.table, given, {name: given[name] for name in (*_TIMES, *_VALUES)})
     series = found.series
     key = "entities" if given["coverage"] != "own" else "entitiesOfOwnTimes"
     notice(Message(key, n=len(series), times=f"{len(series.times)}"))
-    model = _fit(found, given, _range(k, len(series)))
-    explanation = Explanation.of(model)
-    steps = _steps(model, explanation, found, given, files, title=Path(source.name).name)
-    write_and_show(
-        files,
-        steps,
-        explanation,
-        lambda: _data(model, found),
-        lambda: _show(model, found),
-    )
-
-
-def _fit(found: EntitySeries, given: Mapping[str, Any], k: tuple[int, int]) -> Any:
-    """The clusters and their tree."""
-    from pellucid import XClusters
-
-    model = XClusters(
-        k_range=k,
-        tree_measure="accuracy",
-        trade_off=given["trade_off"],
-        tolerance=given["tolerance"],
-        tree_accuracy=given["tree_accuracy"],
-        accuracy_distance=given["distance"] or _distance(found.series),
-        search=given["search"],
-    )
+    options = {"k_range": _range(k, len(series)), **{name: given[name] for name in _SEARCH}}
+    distance = given["distance"] or _distance(series)
+    model = XClusters(tree_measure="accuracy", accuracy_distance=distance, **options)
     with working("clusters"):
-        model.fit(found.series.series, sample_weight=found.weights, explanation=found.explained_by)
-    return model
-
-
-def _distance(series: SeriesTable) -> str:
-    """Dynamic time warping, or the Euclidean distance where that would take long."""
-    n_values = sum(map(len, series.series))
-    if n_values**2 / 2 <= MAX_STEPS or len({len(one) for one in series.series}) > 1:
-        return "dtw"
-    notice(f"series are compared step by step, because they are many ({option('distance', 'dtw')})")
-    return "euclidean"
-
-
-def _steps(
-    model: Any,
-    explanation: Explanation,
-    found: EntitySeries,
-    given: Mapping[str, Any],
-    files: OutputFiles,
-    *,
-    title: str,
-) -> list[FileStep]:
-    """The files of the clusters of series."""
-    series, decisions = found.series, shown_notices()
+        model.fit(series.series, sample_weight=found.weights, explanation=found.explained_by)
+    explanation, decisions = Explanation.of(model), shown_notices()
 
     def write_entities(path: Path) -> None:
         write_table(path, series.entities.with_columns(pl.Series("cluster", model.labels_)))
@@ -143,16 +85,28 @@ def _steps(
         draw(path, lambda: plot_trends(model, series.series, times=series.times, label=label))
 
     def report(path: Path) -> None:
+        options: Any = {"title": Path(source.name).name, "language": files.language}
         with texts_in(files.language):
-            options = {"rows": say("entityNoun"), "language": files.language, "title": title}
+            options["rows"] = say("entityNoun")
         model.report(path, found.explained_by, series=series, decisions=decisions, **options)
 
-    return [
+    steps: list[FileStep] = [
         ("the entities with their cluster", files.output, write_entities),
         ("the plot of the tree", files.tree, lambda path: draw_tree(path, explanation)),
         ("the plot of the trends", files.trends, draw_trends),
         ("the report", files.report, report),
     ]
+    show = partial(_show, model, found)
+    write_and_show(files, steps, explanation, partial(_data, model, found), show)
+
+
+def _distance(series: SeriesTable) -> str:
+    """Dynamic time warping, or the Euclidean distance where that would take long."""
+    n_values = sum(map(len, series.series))
+    if n_values**2 / 2 <= MAX_STEPS or len({len(one) for one in series.series}) > 1:
+        return "dtw"
+    notice(f"series are compared step by step, because they are many ({option('distance', 'dtw')})")
+    return "euclidean"
 
 
 def _read_long(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> EntitySeries:
@@ -164,8 +118,7 @@ def _read_long(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> En
     names, named_by = _entity_columns(table, given)
     weight = _weight_column(table, given)
     if given["entity"] is None:
-        taken = (*named_by, time, value, weight)
-        names = _constant_columns(table, named_by, taken)
+        names = _constant_columns(table, named_by, (*named_by, time, value, weight))
         if not names:
             raise InputError(
                 f"no other column has one value per {', '.join(named_by)}",
@@ -233,8 +186,8 @@ def _entity_columns(table: pl.DataFrame, given: Mapping[str, Any]) -> tuple[list
 
 def _constant_columns(table: pl.DataFrame, keys: list[str], taken: tuple) -> list[str]:
     """Columns with one value per entity, without those that name it too."""
-    others = [name for name in table.columns if name not in taken]
-    others = [name for name in others if not table.schema[name].is_nested()]
+    schema = table.schema.items()
+    others = [name for name, dtype in schema if name not in taken and not dtype.is_nested()]
     if not others:
         return []
     counts = table.group_by(keys).agg(pl.col(others).n_unique())
@@ -306,9 +259,8 @@ def _entity_series(
         notice(Message("explainedBy", columns=explained_by.columns))
     if given["weight"] == "none":
         return EntitySeries(series, explained_by, value, None, "entities")
-    if column is None:
-        weights, name = series.weights, value
-    else:
+    weights, name = series.weights, value
+    if column is not None:
         weights, name = column.cast(pl.Float64).fill_null(np.nan).to_numpy(), given["weight"]
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise InputError(f"--weight: the weights ({name}) must be numbers of at least 0")
@@ -317,28 +269,24 @@ def _entity_series(
 
 def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
     """The range of the number of clusters, smaller by default for few entities."""
-    if k is None:
-        if n_entities < 3:
-            raise InputError(
-                f"{count(n_entities, 'entity', 'entities')}; clusters need at least 3",
-                hint="name all columns that identify an entity in --entity or --id",
-            )
-        if n_entities > DEFAULT_RANGE[1]:
-            return DEFAULT_RANGE
-        last = f"{n_entities - 1}"
-        tried = "2" if last == "2" else Message("lineRange", first="2", last=last)
-        notice(Message("fewEntities", n=n_entities, tried=tried))
-        return 2, n_entities - 1
-    if n_entities <= k[1]:
-        raise InputError(
-            f"{n_entities} entities are too few for {k[1]} clusters",
-            hint=f"use -k {min(k[0], n_entities - 1)}-{n_entities - 1}" if n_entities > 2 else None,
-        )
-    return k
+    last = n_entities - 1
+    if k is not None:
+        if last < k[1]:
+            hint = f"use -k {min(k[0], last)}-{last}" if last > 1 else None
+            raise InputError(f"{n_entities} entities are too few for {k[1]} clusters", hint=hint)
+        return k
+    if last < 2:
+        entities = count(n_entities, "entity", "entities")
+        hint = "name all columns that identify an entity in --entity or --id"
+        raise InputError(f"{entities}; clusters need at least 3", hint=hint)
+    if last >= DEFAULT_RANGE[1]:
+        return DEFAULT_RANGE
+    tried = "2" if last == 2 else Message("lineRange", first="2", last=f"{last}")
+    notice(Message("fewEntities", n=n_entities, tried=tried))
+    return 2, last
 
 
 def _data(model: Any, found: EntitySeries) -> dict[str, Any]:
-    """The result for ``--json``."""
     return {
         "k": len(model.rules_),
         "alpha": float(model.best_alpha_),
@@ -350,13 +298,8 @@ def _data(model: Any, found: EntitySeries) -> dict[str, Any]:
         "n_evaluations": len(model.evaluations_),
         "weight": "none" if found.weights is None else found.weighted_by,
         "clusters": [
-            {
-                "cluster": rule.cluster,
-                "rule": rule.text,
-                "entities": rule.n_samples,
-                "share": rule.share,
-            }
-            for rule in model.rules_
+            {"cluster": r.cluster, "rule": r.text, "entities": r.n_samples, "share": r.share}
+            for r in model.rules_
         ],
     }
 
@@ -364,15 +307,14 @@ def _data(model: Any, found: EntitySeries) -> dict[str, Any]:
 def _show(model: Any, found: EntitySeries) -> None:
     entities = count(len(model.labels_), "entity", "entities")
     splits = count(model.tree_.n_leaves - 1, "split")
-    show_line(
-        f"{count(len(model.rules_), 'cluster')} of {entities}, explained by {splits}", style="bold"
-    )
+    clusters = count(len(model.rules_), "cluster")
+    show_line(f"{clusters} of {entities}, explained by {splits}", style="bold")
     show_rules(model.rules_, unit="entities")
     sizes = np.bincount(model.labels_).tolist()
     if sizes != [rule.n_samples for rule in model.rules_]:
         *others, last = (f"{size:,}" for size in sizes)
-        known = f"{', '.join(others)} and {last}"
-        show_line(f"entities: those that the rule selects; the clusters have {known}")
+        have = f"the clusters have {', '.join(others)} and {last}"
+        show_line(f"entities: those that the rule selects; {have}")
     weighted = ""
     if found.weights is not None:
         show_line(f"share and purity: weighted, as shares of the total {found.weighted_by}")
@@ -382,19 +324,15 @@ def _show(model: Any, found: EntitySeries) -> None:
             f"the series of the clusters hardly differ: the clusters explain only "
             f"{percent(model.explained_share_)} of the differences between the series"
         )
+    objective = "objective (distortion + trade-off x nodes, both relative)"
+    alpha = "weight of the explanation features in the distance (alpha)"
     show_measures(
         [
             ("differences between the series that are explained", percent(model.explained_share_)),
             (f"entities classified correctly{weighted}", percent(float(model.accuracy_))),
             ("nodes of the tree", str(model.n_nodes_)),
-            (
-                "objective (distortion + trade-off x nodes, both relative)",
-                f"{model.objective_:.3f}",
-            ),
-            (
-                "weight of the explanation features in the distance (alpha)",
-                f"{model.best_alpha_:g}",
-            ),
+            (objective, f"{model.objective_:.3f}"),
+            (alpha, f"{model.best_alpha_:g}"),
             ("clusterings tried", str(len(model.evaluations_))),
         ]
     )

@@ -21,17 +21,17 @@ from pellucid.scale.scan import scan
 from pellucid.xclusters.distances.pairwise import pairwise
 
 _N_ROWS, _N_MANY_ROWS, _N_CLUSTERS = 60, 6000, 4
+_N_WIDE = 2000  # copies of three columns: so many are refined together
+_N_SPARSE_ROWS = 11_000  # rows whose values are too many to be polished as dense rows
 
-_Form = Callable[[np.ndarray], Any]
-
-FORMS: dict[str, _Form] = {
+# How data may be stored. Loops are compiled anew for each of them.
+FORMS: dict[str, Callable[[np.ndarray], Any]] = {
     "float64": np.ascontiguousarray,
     "float64 by columns": np.asfortranarray,
     "float32": lambda X: np.ascontiguousarray(X, dtype=np.float32),
     "sparse float64": sparse.csr_array,
     "sparse float32": lambda X: sparse.csr_array(X.astype(np.float32)),
 }
-"""How data may be stored. Loops are compiled anew for each of them."""
 
 
 class WarmUp(NamedTuple):
@@ -104,13 +104,6 @@ def code_folder() -> str | None:
     return getattr(dense_costs.stats, "cache_path", None)
 
 
-_N_WIDE = 2000
-"""Copies of three columns: so many are refined together."""
-
-_N_SPARSE_ROWS = 11_000
-"""Rows whose values are too many to be polished as dense rows."""
-
-
 def _rows(n: int = _N_ROWS) -> np.ndarray:
     random = np.random.default_rng(0)
     X = random.normal(size=(n, 3)) + 3 * random.integers(3, size=(n, 1))
@@ -123,28 +116,27 @@ def _fit_and_predict(model: Any, X: Any, **given: Any) -> Any:
 
 def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     """Fits of all tree estimators on data that are stored in a form of `FORMS`."""
-    few, many = (FORMS[name](_rows(n)) for n in (_N_ROWS, _N_MANY_ROWS))
+    form = FORMS[name]
+    few, many = form(_rows()), form(_rows(_N_MANY_ROWS))
     centers = _rows()[:_N_CLUSTERS]
     weights = np.random.default_rng(0).random(_N_ROWS)
+    common: dict[str, Any] = {"reference": centers, "random_state": 0}
     for method in METHODS:
         for given in method.warm_up:
-            model = method.estimator(reference=centers, random_state=0, **given)
+            model = method.estimator(**common, **given)
             yield partial(_fit_and_predict, model, few, sample_weight=weights)
     for method in METHODS:
         if method.warm_up_many:
-            given = method.warm_up[0]
-            model = method.estimator(reference=centers, random_state=0, n_jobs=2, **given)
+            model = method.estimator(n_jobs=2, **common, **method.warm_up[0])
             yield partial(_fit_and_predict, model, many)
-    more: dict[str, Any] = {"reference": centers, "random_state": 0, "n_leaves": _N_CLUSTERS + 3}
-    polished = cluster.ExKMC(polish=True, n_jobs=2, **more)
-    yield partial(_fit_and_predict, polished, many)
+    common["n_leaves"] = _N_CLUSTERS + 3
+    yield partial(_fit_and_predict, cluster.ExKMC(polish=True, n_jobs=2, **common), many)
     wide = np.tile(_rows(), (1, _N_WIDE))
-    greedy = cluster.ExGreedy(reference=wide[:_N_CLUSTERS])
-    yield partial(_fit_and_predict, greedy, FORMS[name](wide))
+    yield partial(_fit_and_predict, cluster.ExGreedy(reference=wide[:_N_CLUSTERS]), form(wide))
     if sparse.issparse(many):
         # Fewer sparse values are polished as dense rows.
-        polished = cluster.ExKMC(polish="deep", **more)
-        yield partial(_fit_and_predict, polished, FORMS[name](_rows(_N_SPARSE_ROWS)))
+        polished = cluster.ExKMC(polish="deep", **common)
+        yield partial(_fit_and_predict, polished, form(_rows(_N_SPARSE_ROWS)))
         # Sparse rows are routed by compiled loops once enough of them were predicted.
         routed = cluster.IMM(reference=centers)
         yield lambda: [routed.fit(many).predict(many) for _ in range(20)]
@@ -159,8 +151,7 @@ def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
     for metric in ("euclidean", "manhattan", "cosine"):
         for form in ("float64", "sparse float64"):
             medoids = xclusters.KMedoids(_N_CLUSTERS, metric=metric, random_state=0)
-            rows = FORMS[form](X + 0.1)
-            yield partial(_fit_and_predict, medoids, rows)
+            yield partial(_fit_and_predict, medoids, FORMS[form](X + 0.1))
     yield partial(_fit_and_predict, RuleSet(), X, y=np.digitize(X[:, 0], [1, 4]))
     distances = np.abs(X[:, :1] - X[:, 0])
     yield lambda: xclusters.KMedoids(_N_CLUSTERS, metric="precomputed").fit(distances)

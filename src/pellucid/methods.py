@@ -14,32 +14,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TreeMethod:
-    """A method: an estimator in `pellucid.cluster`.
+    """A method: the estimator `name` in `pellucid.cluster`, with what it is for in `summary`.
 
-    Attributes
-    ----------
-    name : str
-        Name of the class.
-    summary : str
-        What the method is for.
-    similar : tuple of str
-        Names of the methods to look at instead.
-    word : str or None
-        Value of `method` in `explain`, on the command line and in Spark; None if the method can
-        only be used as an estimator.
-    options : tuple of str
-        Parameters of `explain` that the method takes: "objective" (it can minimise the k-medians
-        cost, not only that of k-means), "polish", "leaves" (there may be more leaves than
-        clusters), "depth_penalty", "max_depth", "max_conditions",
-        "faithfulness", "effort".
-    streams : bool
-        Whether the tree can be grown on data that are read in batches.
-    from_labels : bool
-        Whether the tree depends on the labels of the rows only, not on centers.
-    warm_up : tuple of dict
-        Parameters of the fits that compile its loops.
-    warm_up_many : bool
-        Whether the first of these fits also takes thousands of rows, for loops on threads.
+    `similar` are methods to look at instead. `word` is the value of `method` in `explain`, on the
+    command line and in Spark; None if the method can only be used as an estimator. `options` are
+    the parameters of `explain` that the method takes: "objective" (it can minimise the k-medians
+    cost, not only that of k-means), "polish", "leaves" (there may be more leaves than clusters),
+    "depth_penalty", "max_depth", "max_conditions", "faithfulness", "effort".
+
+    A method `streams` if the tree can be grown on data that are read in batches. It is
+    `from_labels` if the tree depends on the labels of the rows only, not on centers. `warm_up` has
+    the parameters of the fits that compile its loops; with `warm_up_many`, the first of these fits
+    also takes thousands of rows, for loops on threads.
     """
 
     name: str

@@ -57,9 +57,8 @@ class CodeFiles(IndexDataCacheFile):
         digest = hashlib.sha256(dumps((self._source_stamp, key))).hexdigest()[:16]
         name = self._index_name.removesuffix(".nbi") + f".{digest}.nbc"
         self._save_data(name, data)
-        overloads = self._load_index()
-        overloads[key] = name
-        self._save_index(overloads)
+        overloads = {**self._load_index(), key: name}
+        self._save(self._index_path, (self._version, self._source_stamp, overloads))
 
     def _load_index(self) -> dict[Any, Any]:
         # A damaged index is an empty one, whatever the error that reading it gives.
@@ -68,9 +67,6 @@ class CodeFiles(IndexDataCacheFile):
         except Exception:
             return {}
         return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
-
-    def _save_index(self, overloads: dict[Any, Any]) -> None:
-        self._save(self._index_path, (self._version, self._source_stamp, overloads))
 
     def _load_data(self, name: str) -> Any:
         return self._load(self._data_path(name))
@@ -116,7 +112,6 @@ class CodeCache(FunctionCache):
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Machine code for a signature, or None."""
         if self._files is None:  # only now is everything that the function calls defined
             base = self._cache_file._index_name.removesuffix(".nbi")
             self._cache_file = self._files = CodeFiles(self._cache_path, base, self.stamp)
@@ -126,20 +121,16 @@ class CodeCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save machine code, unless the disk is full or the folder has become read-only."""
-        with suppress(OSError):
+        with suppress(OSError):  # the disk is full, or the folder has become read-only
             super().save_overload(sig, data)
 
 
 class CodeStamp(CodeCache):
     """The stamp of a function that is stored as part of its callers only."""
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Nothing is stored."""
-        return None
+    def load_overload(self, sig: Any, target_context: Any) -> None: ...
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Nothing is stored."""
+    def save_overload(self, sig: Any, data: Any) -> None: ...
 
 
 _Loop = Callable[..., Any]

@@ -20,15 +20,7 @@ RegionShape = Literal["box", "nonparametric", "polyhedron", "ellipse"]
 FloatType = Literal["float64", "float32"]
 FrameKind = Literal["pandas", "polars", "dict"]
 SQLDialect = Literal[
-    "standard",
-    "bigquery",
-    "duckdb",
-    "mssql",
-    "mysql",
-    "postgres",
-    "snowflake",
-    "spark",
-    "sqlite",
+    "standard", "bigquery", "duckdb", "mssql", "mysql", "postgres", "snowflake", "spark", "sqlite"
 ]
 
 

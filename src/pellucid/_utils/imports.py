@@ -59,7 +59,6 @@ def require_package(module: str, feature: str, alternative: str | None = None) -
 
 
 def is_missing(module: str) -> bool:
-    """Whether a module is not installed."""
     try:
         return find_spec(module) is None
     except (ImportError, ValueError):  # importing it is forbidden, or it is only a stub

@@ -108,8 +108,7 @@ class _LoopLibrary(JITCodeLibrary):
 class _NoEngine:
     """Replaces the engine for code that is not run by itself."""
 
-    def set_env(self, env_name: str, env: Any) -> None:
-        """There are no global variables."""
+    def set_env(self, env_name: str, env: Any) -> None: ...
 
 
 class _InnerLibrary(_LoopLibrary):

@@ -73,7 +73,6 @@ def notices_held() -> Iterator[list[str]]:
 
 
 def report_held(lines: list[str]) -> None:
-    """Report notices that were held."""
     for line in lines:
         notice(line)
 

@@ -23,28 +23,20 @@ class Progress:
     printed on standard error.
     """
 
-    task: str
-    total: int
-    verbose: int | bool
-
     def __init__(self, task: str, total: int, verbose: int | bool) -> None:
-        self.task, self.total, self.verbose = task, total, verbose
-        self.done: int = 0
+        self.task, self.total, self.verbose, self.done = task, total, verbose, 0
         if task:
             _newest[:] = [ref(self)]
 
     @property
     def is_reported(self) -> bool:
-        """Whether reports are printed or a listener receives them."""
         return bool(self.verbose or _listeners)
 
     def step(self) -> None:
-        """Count one more step and report it."""
         self.done += 1
         self.report(f"{self.done} of {self.total}")
 
     def report(self, text: str) -> None:
-        """Report the state of the task."""
         if self.verbose:
             print(f"{self.task}: {text}", file=sys.stderr, flush=True)
         if self.task and _listeners:

@@ -51,7 +51,6 @@ def texts_of(section: str, language: str | None = None) -> dict[str, str]:
 
 
 def texts_in(language: str) -> AbstractContextManager[None]:
-    """Write texts in a language."""
     return setting(_language, language)
 
 

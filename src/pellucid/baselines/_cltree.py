@@ -73,9 +73,7 @@ class SortedColumn:
     def density(self, part: ColumnPart) -> float:
         """Rows per virtual point; infinite where there are rows and no virtual points."""
         y = self.y(part)
-        if part.n > 0:
-            return y / part.n
-        return np.inf if y > 0 else 0.0
+        return y / part.n if part.n > 0 else np.inf if y > 0 else 0.0
 
     def best_cut(self, part: ColumnPart) -> ColumnCut | None:
         """The cut of the largest information gain, if any gains; ties go to the lowest."""
@@ -241,14 +239,13 @@ class CLTree(UnsupervisedTree):
         least = self.min_y * rows.weight.sum()
         prune(root, least, self.min_rd)
         nodes = kept_nodes(root)
-        number = {id(node): i for i, node in enumerate(nodes)}
         splits = []
         for node in nodes:
             if not node.is_end:
                 left, right = node.sides
-                children = number[id(left)], number[id(right)]
+                children = left.number, right.number
                 parts = left.rows, right.rows
-                splits.append(SklearnSplit(number[id(node)], node.feature, children, parts))
+                splits.append(SklearnSplit(node.number, node.feature, children, parts))
         ends = [node for node in nodes if node.is_end]
         cheapest = rows.costs_of([node.rows for node in ends]).argmin(axis=1)
         # They are in preorder, as the nodes of a built tree are.
@@ -256,7 +253,7 @@ class CLTree(UnsupervisedTree):
         self.is_dense_ = np.array(
             [n.is_end and n.y >= least and n.density > self.min_rd for n in nodes]
         )
-        return splits, {number[id(node)]: int(c) for node, c in zip(ends, cheapest)}
+        return splits, {node.number: int(c) for node, c in zip(ends, cheapest)}
 
 
 @dataclass(eq=False)
@@ -264,7 +261,8 @@ class Region:
     """A node: the distinct rows in a box, and the virtual points there.
 
     `y` is the weight of the rows, and `n` the number of virtual points. The sides of the cut are
-    empty while there is none. `stops` says whether pruning ends the tree here.
+    empty while there is none. `stops` says whether pruning ends the tree here. `number` is that in
+    the pruned tree.
     """
 
     rows: np.ndarray
@@ -275,6 +273,7 @@ class Region:
     feature: int = -1
     sides: tuple[Region, ...] = ()
     stops: bool = False
+    number: int = -1
 
     def __post_init__(self) -> None:
         self.n = max(self.n, self.y)
@@ -345,15 +344,17 @@ def kept_nodes(root: Region) -> list[Region]:
 
     def kept(region: Region) -> Region:
         while not region.is_end:
-            left, right = region.sides
-            if len(left.rows) and len(right.rows):
+            filled = [side for side in region.sides if len(side.rows)]
+            if len(filled) == 2:
                 break
-            region = left if len(left.rows) else right
+            region = filled[0]
         return region
 
-    nodes, waiting = [], [kept(root)]
+    nodes: list[Region] = []
+    waiting = [kept(root)]
     while waiting:
         region = waiting.pop()
+        region.number = len(nodes)
         nodes.append(region)
         if not region.is_end:
             region.sides = tuple(kept(side) for side in region.sides)

@@ -216,10 +216,7 @@ def best_cut(X: np.ndarray, weight: np.ndarray, min_size: float) -> tuple[float,
 
 
 class LeafGroups:
-    """Groups of rows that are merged in turn; at the start, each leaf is a group.
-
-    `nearest_share` of the nearest distances are averaged.
-    """
+    """Groups of rows that are merged in turn; at the start, each leaf is a group."""
 
     def __init__(
         self, rows: UniqueRows, leaves: dict[int, np.ndarray], nearest_share: float
@@ -260,7 +257,6 @@ class LeafGroups:
         return np.average(self._all.X[rows], axis=0, weights=weight), weight.sum()
 
     def merge(self, a: int, b: int, name: int) -> None:
-        """Make one group of two."""
         self.rows[name] = np.sort(np.concatenate([self.rows.pop(a), self.rows.pop(b)]))
         self._nearest[name] = np.minimum(self._nearest.pop(a), self._nearest.pop(b))
 

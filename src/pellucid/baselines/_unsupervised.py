@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +17,6 @@ from pellucid.cluster._base import BaseThresholdTree
 from pellucid.tree.from_sklearn import SklearnSplit, build_from_splits
 
 
-@dataclass(frozen=True, eq=False)
 class UniqueRows:
     """The distinct rows of a problem, in lexicographic order.
 
@@ -28,39 +25,23 @@ class UniqueRows:
     row, and `number` is the distinct row of each row.
     """
 
-    problem: Problem
-    X: np.ndarray
-    weight: np.ndarray
-    number: np.ndarray
-
-    @classmethod
-    def of(cls, problem: Problem) -> UniqueRows:
-        """From the rows of a problem."""
+    def __init__(self, problem: Problem) -> None:
         X = problem.X.toarray() if sparse.issparse(problem.X) else np.asarray(problem.X)
         # Adding 0 makes -0 and 0 equal in all bits.
-        X, number = np.unique(X.astype(np.float64) + 0.0, axis=0, return_inverse=True)
-        number = number.reshape(-1)
-        units = np.zeros(len(X), dtype=np.int64)
-        np.add.at(units, number, problem.weights.units)
-        return cls(problem, X, units / problem.weights.units_per_weight, number)
-
-    @cached_property
-    def costs(self) -> np.ndarray:
-        """Cost of each distinct row at each reference center: (n_distinct, n_clusters)."""
-        total = np.zeros((len(self.X), self.problem.n_clusters), dtype=np.int64)
-        np.add.at(total, self.number, self.problem.costs)
-        return total
+        self.X, number = np.unique(X.astype(np.float64) + 0.0, axis=0, return_inverse=True)
+        self.problem, self.number = problem, number.reshape(-1)
+        units = np.bincount(self.number, problem.weights.units)  # exact
+        self.weight = units / problem.weights.units_per_weight
 
     def costs_of(self, groups: list[np.ndarray]) -> np.ndarray:
         """Cost of each group of distinct rows at each reference center, as exact floats."""
-        return np.array([self.costs[rows].sum(axis=0) for rows in groups], dtype=np.float64)
+        costs = np.zeros((len(self.X), self.problem.n_clusters), dtype=np.int64)
+        np.add.at(costs, self.number, self.problem.costs)
+        return np.array([costs[rows].sum(axis=0) for rows in groups], dtype=np.float64)
 
 
 class UnsupervisedTree(BaseThresholdTree):
-    """Base of the baselines that split the rows without looking at the reference.
-
-    A subclass implements `_find_tree`.
-    """
+    """Base of the baselines whose splits, by `_find_tree`, do not depend on the reference."""
 
     def _max_leaves(self, n_clusters: int) -> int:
         # The base warns of fewer leaves than this and names a cause that is none of these methods.
@@ -73,7 +54,7 @@ class UnsupervisedTree(BaseThresholdTree):
         """The splits, parents before children, and the cluster of each leaf. The root is 0."""
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
-        rows = UniqueRows.of(problem)
+        rows = UniqueRows(problem)
         splits, cluster = self._find_tree(rows, progress)
         found = np.arange(problem.n_samples, dtype=np.int32)
         builder, leaf_rows = build_from_splits(

@@ -78,8 +78,7 @@ def make_synthetic_1(
     y = np.full(n_samples, 2)
     y[:2], y[2 : 2 + (n_samples - 2) // 2] = 0, 1
     X = np.zeros((n_samples, n_features))
-    X[y == 1, 1:] = 1.0
-    X[0, 1:] = 1.0
+    X[y == 1, 1:] = X[0, 1:] = 1.0
     X[:2, 0] = outlier
     for row in range(2, n_samples):
         flipped = 1 + random.choice(n_features - 1, n_flipped, replace=False)
@@ -226,15 +225,23 @@ def make_eop_patterns(
     array([0.06, 0.07])
     """
     dims = list(pattern_dims)
-    _check_patterns(n_samples, n_features, dims, background, width)
+    if n_samples < 1 or n_features < 1:
+        raise ValueError(f"n_samples={n_samples} and n_features={n_features} must be at least 1")
+    if wrong := [dim for dim in dims if not 1 <= dim <= n_features]:
+        raise ValueError(
+            f"pattern_dims contains {wrong[0]}; a pattern has between 1 and "
+            f"n_features={n_features} columns"
+        )
+    if not 0 <= background <= 1:
+        raise ValueError(f"background={background} must be between 0 and 1")
+    if len(width) != 2 or not 0 < width[0] <= width[1]:
+        raise ValueError(f"width={width} must be two positive numbers, the smaller one first")
     random = check_random_state(random_state)
     labels = random.randint(2, size=len(dims))
     while len(dims) > 1 and np.ptp(labels) == 0:  # all patterns would have the same class
         labels = random.randint(2, size=len(dims))
-    patterns = [
-        _draw_pattern(n_features, dim, label, width, random)
-        for dim, label in zip(dims, labels.tolist())
-    ]
+    drawn = zip(dims, labels.tolist())
+    patterns = [_draw_pattern(n_features, dim, label, width, random) for dim, label in drawn]
     n_background = round(background * n_samples) if dims else n_samples
     pattern = np.full(n_samples, -1)
     pattern[n_background:] = np.arange(n_samples - n_background) % max(len(dims), 1)
@@ -255,23 +262,6 @@ def draw_rows(
         X[rows[:, None], gaussian.features] = values
         y[rows] = gaussian.label
     return X, y
-
-
-def _check_patterns(
-    n_samples: int, n_features: int, dims: list[int], background: float, width: tuple[float, float]
-) -> None:
-    if n_samples < 1 or n_features < 1:
-        raise ValueError(f"n_samples={n_samples} and n_features={n_features} must be at least 1")
-    wrong = [dim for dim in dims if not 1 <= dim <= n_features]
-    if wrong:
-        raise ValueError(
-            f"pattern_dims contains {wrong[0]}; a pattern has between 1 and "
-            f"n_features={n_features} columns"
-        )
-    if not 0 <= background <= 1:
-        raise ValueError(f"background={background} must be between 0 and 1")
-    if len(width) != 2 or not 0 < width[0] <= width[1]:
-        raise ValueError(f"width={width} must be two positive numbers, the smaller one first")
 
 
 def _draw_pattern(

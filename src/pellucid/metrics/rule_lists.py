@@ -88,8 +88,17 @@ def level_measures(level: Any, correct: Any, *, sample_weight: Any = None) -> Le
     >>> measures.combined()["lift"]
     1.1666666666666665
     """
-    level, correct, weight = _read(level, correct, sample_weight)
+    correct = np.asarray(correct)
+    if correct.ndim != 2 or correct.dtype != bool:
+        raise ValueError(
+            f"correct has shape {correct.shape} and type {correct.dtype}; it must be an array of "
+            "booleans with one row per sample and one column per level"
+        )
     n_levels = correct.shape[1]
+    level = _read_level(level, n_levels)
+    if len(level) != len(correct):
+        raise ValueError(f"level has {len(level)} rows, but correct has {len(correct)}")
+    weight = read_sample_weight(sample_weight, len(level))
     total = weight.sum()
     answered = np.flatnonzero(level >= 0)
     at, own = level[answered], weight[answered]
@@ -214,19 +223,6 @@ def cart_complexity(model: Any) -> int:
     return int(tree.node_count)
 
 
-def _read(level: Any, correct: Any, sample_weight: Any) -> tuple[np.ndarray, ...]:
-    correct = np.asarray(correct)
-    if correct.ndim != 2 or correct.dtype != bool:
-        raise ValueError(
-            f"correct has shape {correct.shape} and type {correct.dtype}; it must be an array of "
-            "booleans with one row per sample and one column per level"
-        )
-    level = _read_level(level, correct.shape[1])
-    if len(level) != len(correct):
-        raise ValueError(f"level has {len(level)} rows, but correct has {len(correct)}")
-    return level, correct, read_sample_weight(sample_weight, len(level))
-
-
 def _read_level(level: Any, n_levels: int) -> np.ndarray:
     level = np.asarray(level)
     if level.ndim != 1 or (level.size and level.dtype.kind not in "iu"):
@@ -256,6 +252,5 @@ def _normalised_information(p_a: np.ndarray, p_b: np.ndarray, p_ab: np.ndarray) 
     )
     one = np.ones_like(p_a)
     entropy = -_times_log(p_a, one) - _times_log(1 - p_a, one)
-    return np.divide(
-        np.maximum(mutual, 0.0), entropy, out=np.zeros_like(entropy), where=entropy > 0
-    )
+    mutual = np.maximum(mutual, 0.0)
+    return np.divide(mutual, entropy, out=np.zeros_like(entropy), where=entropy > 0)

@@ -256,7 +256,7 @@ def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: An
     weight = read_sample_weight(sample_weight, len(labels))
     names, ours = _positions(labels)
     reference_names, theirs = _positions(reference_labels)
-    shape = (len(names), len(reference_names))
+    shape = len(names), len(reference_names)
     pairs = ours * shape[1] + theirs
     table = np.bincount(pairs, weights=weight, minlength=shape[0] * shape[1]).reshape(shape)
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / weight.sum())

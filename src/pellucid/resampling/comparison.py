@@ -19,7 +19,7 @@ from pellucid._utils.texts import aligned, html_table
 from pellucid.explanation.region_list import RegionList
 from pellucid.export.frame import make_frame
 from pellucid.tables.encoding import Encoding
-from pellucid.tables.frames import Columns, as_table
+from pellucid.tables.frames import Columns, as_category, as_table
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class ComparedExplanation:
     seconds: float
 
 
+@dataclass(frozen=True, repr=False)
 class ExplanationComparison:
     """Explanations of the same clusters, by the same measures; prints as a table.
 
@@ -66,8 +67,7 @@ class ExplanationComparison:
         The explanations, in the order in which they were given.
     """
 
-    def __init__(self, explanations: Iterator[ComparedExplanation]) -> None:
-        self.explanations: tuple[ComparedExplanation, ...] = tuple(explanations)
+    explanations: tuple[ComparedExplanation, ...]
 
     def __iter__(self) -> Iterator[ComparedExplanation]:
         return iter(self.explanations)
@@ -186,34 +186,26 @@ def compare_explanations(
     tested = _draw(labels, is_noise, held_out, check_random_state(random_state))
     chosen = default_models() if models is None else models
     return ExplanationComparison(
-        _measure(name, model, X, labels, is_noise, tested) for name, model in chosen.items()
+        tuple(_measure(name, model, X, labels, tested) for name, model in chosen.items())
     )
 
 
 def default_models() -> dict[str, Any]:
-    """One explanation of each kind."""
     from pellucid.cluster import ExplainableKMeans
     from pellucid.eop import EOPClassifier
     from pellucid.rules.rule_set import RuleSet
 
+    tree = ExplainableKMeans(random_state=0, noise="background")
     regions = EOPClassifier(
         max_error=0.05, strict=True, complexity_penalty=0.001, calibration=0, leftover="abstain"
     )
-    return {
-        "tree": ExplainableKMeans(random_state=0, noise="background"),
-        "regions": regions,
-        "rules": RuleSet(),
-    }
+    return {"tree": tree, "regions": regions, "rules": RuleSet()}
 
 
 def find_noise(labels: np.ndarray) -> np.ndarray:
-    """Which labels are -1, None or NaN."""
-    if labels.dtype.kind == "O":
-        found = [x is None or x != x or (not isinstance(x, str) and x == -1) for x in labels]
-        return np.array(found, dtype=bool)
     if labels.dtype.kind in "if":
         return (labels == -1) | np.isnan(labels)
-    return np.zeros(len(labels), dtype=bool)
+    return np.array([as_category(label) in (None, -1) for label in labels.tolist()], dtype=bool)
 
 
 def _as_numbers(X: Any) -> Any:
@@ -236,43 +228,40 @@ def _draw(labels: np.ndarray, is_noise: np.ndarray, held_out: float, random: Any
 
 
 def _measure(
-    name: str, model: Any, X: Any, labels: np.ndarray, is_noise: np.ndarray, tested: np.ndarray
+    name: str, model: Any, X: Any, labels: np.ndarray, tested: np.ndarray
 ) -> ComparedExplanation:
     start = time.perf_counter()
-    fitted = _fit(model, X, labels, is_noise)
+    fitted = _fit(model, X, labels)
     seconds = time.perf_counter() - start
     trained, held = np.flatnonzero(~tested), np.flatnonzero(tested)
-    again = _fit(model, take_rows(X, trained), labels[trained], is_noise[trained])
-    coverage, precision, clusters = _shares(fitted, X, labels, is_noise)
-    held_out = _shares(again, take_rows(X, held), labels[held], is_noise[held])[:2]
+    again = _fit(model, take_rows(X, trained), labels[trained])
+    coverage, precision, clusters = _shares(fitted, X, labels)
+    held_out = _shares(again, take_rows(X, held), labels[held])[:2]
     sizes = _sizes(fitted)
     conditions = float(np.mean(sizes)) if sizes else float("nan")
     shares = (coverage, precision, *held_out)
     return ComparedExplanation(name, *shares, len(sizes), conditions, clusters, seconds)
 
 
-def _fit(model: Any, X: Any, labels: np.ndarray, is_noise: np.ndarray) -> Any:
+def _fit(model: Any, X: Any, labels: np.ndarray) -> Any:
     """The model, fitted; without rows of noise, unless it knows what they are."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         fitted = clone(model)
         if "noise" in model.get_params():
             # "group", the default of some trees, makes noise a cluster.
             noise = "background" if model.noise == "group" else model.noise
             return fitted.set_params(noise=noise).fit(X, labels)
-        rows = np.flatnonzero(~is_noise)
+        rows = np.flatnonzero(~find_noise(labels))
         known = np.array(labels[rows].tolist())  # objects without None are texts or numbers
         return fitted.fit(take_rows(X, rows), known)
 
 
-def _shares(
-    model: Any, X: Any, labels: np.ndarray, is_noise: np.ndarray
-) -> tuple[float, float, int]:
+def _shares(model: Any, X: Any, labels: np.ndarray) -> tuple[float, float, int]:
     """Coverage, precision, and the number of clusters that are predicted."""
+    is_noise = find_noise(labels)
     known = labels[~is_noise]
     predicted = np.asarray(model.predict(X), dtype=object)
-    clusters = set(known.tolist())
-    has_cluster = np.array([each in clusters for each in predicted.tolist()], dtype=bool)
+    has_cluster = np.array([each in set(known.tolist()) for each in predicted.tolist()], dtype=bool)
     right = has_cluster & ~is_noise & (predicted == labels.astype(object))
     precision = right.sum() / has_cluster.sum() if has_cluster.any() else float("nan")
     n_predicted = len(set(predicted[has_cluster].tolist()))

@@ -38,10 +38,6 @@ from pellucid.tree.predictor import column_values
 _SAME_CUT = 20
 """One row in so many may change sides when a question returns: 5 %, as the documentation says."""
 
-_NO_TREE = (
-    "stability is for fitted trees of pellucid.cluster, such as ExplainableKMeans or IMM; got {}"
-)
-
 
 def stability(
     model: Any,
@@ -201,7 +197,10 @@ def measure_stability(
 def _check(model: Any, X: Any, n_bootstraps: Any, fraction: Any, reference: str) -> None:
     """Fail in one line if the model has no tree to fit again, or a parameter is not allowed."""
     if not isinstance(model, BaseThresholdTree):
-        raise TypeError(_NO_TREE.format(type(model).__name__))
+        raise TypeError(
+            "stability is for fitted trees of pellucid.cluster, such as ExplainableKMeans or IMM; "
+            f"got {type(model).__name__}"
+        )
     check_is_fitted(model)
     if not isinstance(n_bootstraps, Integral) or n_bootstraps < 1:
         raise ValueError(f"n_bootstraps is {n_bootstraps!r}; it must be a positive integer")
@@ -393,6 +392,5 @@ class _Refits:
             cuts = _returning_cuts(values, self.units[rows], threshold, own)
             ends = (min(cuts), max(cuts)) if cuts and table.has_thresholds else (None, None)
             number, text = table.questions[node]
-            column = names[feature]
-            found.append(QuestionStability(number, text, column, n_used, len(cuts), *ends))
+            found.append(QuestionStability(number, text, names[feature], n_used, len(cuts), *ends))
         return tuple(found)

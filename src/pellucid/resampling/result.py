@@ -20,12 +20,10 @@ _SHOWN_COLUMNS = 10
 
 
 class QuestionStability(NamedTuple):
-    """How often a question of the model returns.
+    """How often a question of the model returns, as in `Stability.questions`.
 
-    `returns` counts the draws whose tree has a split on the same column that divides the rows of
-    this node in the same way, up to 5 % of them and up to half of the smaller side; `column_used`
-    those whose tree uses the column at all. `lowest` and `highest` are the least and the largest
-    threshold that returned; None if none did, or if the model was fitted on scaled columns.
+    `lowest` and `highest` are the least and the largest threshold that returned; None if none did,
+    or if the model was fitted on scaled columns.
     """
 
     node: int
@@ -52,6 +50,13 @@ class ClusterStability(NamedTuple):
     cluster: Any
     rows: int
     stability: float
+
+
+_TYPES: dict[str, Any] = {
+    "questions": QuestionStability,
+    "columns": ColumnStability,
+    "clusters": ClusterStability,
+}
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ class Stability:
         dict
             Can be written as JSON.
         """
-        named = {name: getattr(self, name) for name in ("clusters", "columns", "questions")}
+        names = ("clusters", "columns", "questions")
         return {
             "draws": self.n_draws,
             "reference": self.reference,
@@ -131,7 +136,7 @@ class Stability:
             "agreement": self.agreement,
             "mean_ari": self.mean_ari,
             "ari": self.ari.tolist(),
-            **{name: [_without_nan(entry) for entry in table] for name, table in named.items()},
+            **{name: [_without_nan(entry) for entry in getattr(self, name)] for name in names},
         }
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -169,18 +174,13 @@ class Stability:
         data frame or dict of str to ndarray
             One row per question, column, cluster or row of the data.
         """
-        types: dict[str, Any] = {
-            "questions": QuestionStability,
-            "columns": ColumnStability,
-            "clusters": ClusterStability,
-        }
         if table == "rows":
             return make_frame({"stability": self.rows}, kind)
-        if table not in types:
-            raise ValueError(f"table is {table!r}; it can be {', '.join([*types, 'rows'])}")
+        if table not in _TYPES:
+            raise ValueError(f"table is {table!r}; it can be {', '.join([*_TYPES, 'rows'])}")
         values = {
             name: np.array([getattr(entry, name) for entry in getattr(self, table)])
-            for name in types[table]._fields
+            for name in _TYPES[table]._fields
         }
         for name in {"lowest", "highest"} & set(values):
             values[name] = values[name].astype(np.float64)
@@ -194,14 +194,12 @@ class Stability:
         list of str
             What was fitted, how many rows stay, and whether the first question returns.
         """
-        drawn = (
-            f"{count(self.n_draws, 'bootstrap')} of the rows"
-            if self.fraction is None
-            else f"{count(self.n_draws, 'draw')} of {percent(self.fraction)} of the rows"
-        )
+        drawn = count(self.n_draws, "bootstrap")
+        if self.fraction is not None:
+            drawn = f"{count(self.n_draws, 'draw')} of {percent(self.fraction)}"
         reference = "the same reference" if self.reference == "fixed" else "its own reference"
         found = [
-            f"{drawn}, each with a tree for {reference}",
+            f"{drawn} of the rows, each with a tree for {reference}",
             f"{percent(self.agreement)} of the rows stay in their cluster, on average "
             f"(adjusted Rand index {self.mean_ari:.2f})",
         ]
@@ -244,5 +242,4 @@ def _without_nan(entry: Any) -> dict[str, Any]:
 def _range(lowest: float | None, highest: float | None) -> str:
     if lowest is None or highest is None:
         return "-"
-    ends = dict.fromkeys([format_number(lowest), format_number(highest)])
-    return " to ".join(ends)
+    return " to ".join(dict.fromkeys([format_number(lowest), format_number(highest)]))

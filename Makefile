@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := $(VENV)/.demo
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+UV := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python
 BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
@@ -72,7 +73,7 @@ spark: $(READY)
 	@{ { command -v java || { apt-get -qq update && apt-get -qq install -y --no-install-recommends \
 	       openjdk-17-jre-headless; }; } \
 	   && { $(BIN)/python -c "import pyspark" \
-	        || $(PIP) "pyspark>=4.0"; }; } >/dev/null 2>&1 \
+	        || $(UV) "pyspark>=4.0" || $(PIP) "pyspark>=4.0"; }; } >/dev/null 2>&1 \
 	  || echo "No Java or no pyspark here: tests on Spark are skipped."
 
 # SQL and DOT are tested in real programs where they are, or can be installed.
@@ -90,7 +91,7 @@ docs: $(VENV)/.docs-ready
 	@echo "docs/_build/html/index.html"
 
 $(VENV)/.docs-ready: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(call install,.[docs])
 	touch $@
 
 # The page of the report, from its sources; only this needs Node.
@@ -118,12 +119,16 @@ bench: $(READY)
 $(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing NumPy, SciPy, scikit-learn, Numba, polars and matplotlib ..."
-	$(PIP) --editable ".[cli,plot]"
+	$(call install,$(DEMO_EXTRAS))
 	touch $(DEMO)
 
 $(READY): $(DEMO)
-	$(PIP) --editable ".[dev]"
+	$(call install,.[dev])
 	touch $(READY)
+
+DEMO_EXTRAS := .[cli,plot]
+# uv takes a fifth of the processor time of pip. It does not read the settings of pip, so pip is next.
+install = @{ $(PIP) uv && $(UV) --editable "$(1)"; } 2>/dev/null || $(PIP) --editable "$(1)"
 
 clean:
 	rm -rf $(VENV) $(LOWEST) frontend/node_modules demo-output docs/_build docs/gallery docs/api/generated docs/api/backreferences .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis .coverage

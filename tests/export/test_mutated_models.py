@@ -16,13 +16,13 @@ import pytest
 from sklearn.datasets import load_iris
 
 from _support.export_cases import category_model, format_model
-from _support.extended import examples
+from _support.extended import EXTENDED
 from _support.memory import PEAK
 from _support.mutations import HUGE, mutate
 from pellucid import EOPClassifier, ExKMC, Explanation, from_json
 from pellucid.export.schema import schema_of
 
-N_MUTATIONS = int(os.environ.get("PELLUCID_MUTATIONS", examples(1200)))
+N_MUTATIONS = int(os.environ.get("PELLUCID_MUTATIONS", 1200 if EXTENDED else 240))
 MAX_SECONDS = 5
 PREFIXES = ("not an explanation: ", "not JSON: ", "written by a later pellucid: ")
 

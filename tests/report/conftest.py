@@ -26,7 +26,9 @@ def browser():
     except ImportError:
         leave_out("Playwright is not installed: tests in a browser are left out")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        # Without a graphics card, drawing by the emulation of one takes longer.
+        options = ["--no-sandbox", "--disable-gpu"]
+        chromium = playwright.chromium.launch(executable_path=executable, args=options)
         yield chromium
         chromium.close()
 

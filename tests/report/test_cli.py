@@ -18,7 +18,8 @@ CUSTOMERS = Path(__file__).parents[2] / "docs" / "examples" / "customers.csv"
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["explain", str(CUSTOMERS), *map(str, arguments)])
+    arguments = ["explain", CUSTOMERS, "--effort", "fast", *arguments]
+    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ def test_nothing_is_executed(open_page, tmp_path):
     path = tmp_path / "report.html"
     title = "<script>window.harmed=1</script>"
     assert title in HOSTILE
-    write_report(path, explanation, table, title=title)
+    write_report(path, explanation, table, title=title, trade_off=None)
     page = open_page(path)
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert page.evaluate("window.harmed === undefined")

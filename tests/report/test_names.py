@@ -26,19 +26,33 @@ def model(wine):
     return ExShallow(3, random_state=0).fit(wine)
 
 
-def test_suggested_names_are_quoted_in_sentences(open_page, model, wine, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", model, wine))
+@pytest.fixture(scope="module")
+def unnamed(model, wine, tmp_path_factory):
+    """A page without suggested names."""
+    path = tmp_path_factory.mktemp("report") / "r.html"
+    return write_report(path, model, wine, title="</script>", suggested_names=NONE)
+
+
+@pytest.fixture(scope="module")
+def named(model, wine, tmp_path_factory):
+    """A page with two given names, whose rows are wines."""
+    path = tmp_path_factory.mktemp("report") / "r.html"
+    names = {0: LONG, 1: "Strong wines"}
+    return write_report(path, model, wine, cluster_names=names, rows="wines", trade_off=None)
+
+
+def test_suggested_names_are_quoted_in_sentences(open_page, model, wine, unnamed, tmp_path):
+    page = open_page(write_report(tmp_path / "r.html", model, wine, trade_off=None))
     named, numbered = r"“(?:low|high|medium) \w+.*” has \d+ rows", r"Cluster \d has \d+ rows"
     assert re.search(named, page.locator("#compare").inner_text())
-    page = open_page(write_report(tmp_path / "n.html", model, wine, suggested_names=NONE))
+    page = open_page(unnamed)
     assert re.search(numbered, page.locator("#compare").inner_text())
 
 
-def test_names_that_are_given_are_titles_of_the_cards(open_page, model, wine, tmp_path):
-    path = write_report(tmp_path / "r.html", model, wine, cluster_names={1: "Strong wines"})
-    page = open_page(path)
+def test_names_that_are_given_are_titles_of_the_cards(open_page, model, wine, named):
+    page = open_page(named)
     assert page.get_by_label("Name of cluster 1").input_value() == "Strong wines"
-    assert page.get_by_label("Name of cluster 0").input_value() == ""
+    assert page.get_by_label("Name of cluster 2").input_value() == ""
     for part in ("#tree", "#plot", "#copy", ".overview"):
         assert "Strong wines" in page.locator(part).inner_text()
     with pytest.raises(ValueError, match="cluster_names has 7"):
@@ -47,9 +61,11 @@ def test_names_that_are_given_are_titles_of_the_cards(open_page, model, wine, tm
 
 def test_suggested_names_are_titles_unless_there_are_others(open_page, model, wine, tmp_path):
     suggested = ["high alcohol", "low <i>proline</i>", "average"]
-    page = open_page(write_report(tmp_path / "r.html", model, wine, suggested_names=suggested))
+    options = {"suggested_names": suggested, "trade_off": None}
+    page = open_page(write_report(tmp_path / "r.html", model, wine, **options))
     names = [page.get_by_label(f"Name of cluster {i}") for i in range(3)]
-    assert [name.get_attribute("placeholder") for name in names] == suggested
+    shown = [name.get_attribute("placeholder").replace("\u200b", "") for name in names]
+    assert shown == suggested
     assert page.locator(".sentences:not(.invisible) a").all_inner_texts() == suggested
     names[1].fill("Dry wines")
     assert page.locator(".sentences:not(.invisible) a").nth(1).inner_text() == "Dry wines"
@@ -66,8 +82,8 @@ def test_renamed_clusters_keep_agreement_and_other_trees(open_page, model, wine,
     assert page.locator(".slider").count() == 1
 
 
-def test_a_long_name_is_shown_in_full(open_page, model, wine, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", model, wine, suggested_names=NONE))
+def test_a_long_name_is_shown_in_full(open_page, unnamed):
+    page = open_page(unnamed)
     box = page.get_by_label("Name of cluster 0")
     box.fill(LONG)
     assert box.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
@@ -76,8 +92,8 @@ def test_a_long_name_is_shown_in_full(open_page, model, wine, tmp_path):
     assert box.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
 
 
-def test_the_page_has_sql_in_all_dialects(open_page, model, wine, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", model, wine, suggested_names=NONE))
+def test_the_page_has_sql_in_all_dialects(open_page, model, unnamed):
+    page = open_page(unnamed)
     name = "Bob's \\ wine"
     renamed = Explanation.of(model).rename_clusters({0: "Cluster 0", 1: "Cluster 1", 2: name})
     for typed, expected in (("", model), (name, renamed)):
@@ -88,9 +104,9 @@ def test_the_page_has_sql_in_all_dialects(open_page, model, wine, tmp_path):
             assert shown == expected.to_sql(dialect=dialect), dialect
 
 
-def test_a_saved_copy_has_the_names(open_page, model, wine, tmp_path):
-    path = write_report(tmp_path / "r.html", model, wine, title="</script>", suggested_names=NONE)
-    page = open_page(path)
+def test_a_saved_copy_has_the_names(open_page, model, wine, unnamed, tmp_path):
+    page = open_page(unnamed)
+    heading = page.locator("h1").inner_text()
     name = "Dry <b>& 'strong'</b>"
     page.get_by_label("Name of cluster 0").fill(name)
     with page.expect_download() as download:
@@ -99,7 +115,7 @@ def test_a_saved_copy_has_the_names(open_page, model, wine, tmp_path):
     copy = tmp_path / "copy.html"
     download.value.save_as(copy)
     assert read_cluster_names(copy) == {"0": name, "1": None, "2": None}
-    other = open_page(copy, keep_open=True)
+    other = open_page(copy)
     with other.expect_download() as model_file:
         other.get_by_role("button", name="Model with these names").click()
     named = Explanation.of(model).rename_clusters({0: name, 1: "Cluster 1", 2: "Cluster 2"})
@@ -107,7 +123,7 @@ def test_a_saved_copy_has_the_names(open_page, model, wine, tmp_path):
     assert restored.predict(wine).tolist() == named.predict(wine).tolist()
     assert other.get_by_label("Name of cluster 0").input_value() == name
     assert name in other.locator("#tree").inner_text()
-    assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
+    assert other.locator("h1").inner_text() == heading
     # It can be named again and saved again.
     other.get_by_label("Name of cluster 1").fill("Other")
     with other.expect_download() as again:
@@ -121,8 +137,8 @@ def test_a_saved_copy_has_the_names(open_page, model, wine, tmp_path):
     ]
 
 
-def test_rows_are_called_what_they_are(open_page, model, wine, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", model, wine, rows="wines"))
+def test_rows_are_called_what_they_are(open_page, named):
+    page = open_page(named)
     assert page.locator("h1").inner_text() == "3 clusters of 178 wines"
     assert "wines · " in page.locator("#card-0 .size").inner_text()
     assert "wines · " in page.locator(".node.leaf").first.inner_text()
@@ -136,8 +152,7 @@ def test_no_rows_keeps_every_row_out(model):
     assert "13.987654" not in html
 
 
-def test_a_long_name_is_readable_in_the_overview_of_a_phone(open_page, model, wine, tmp_path):
-    path = write_report(tmp_path / "r.html", model, wine, cluster_names={0: LONG})
-    page = open_page(path, width=390)
+def test_a_long_name_is_readable_in_the_overview_of_a_phone(open_page, named):
+    page = open_page(named, width=390)
     assert page.locator(".overview thead").bounding_box()["height"] < 260
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

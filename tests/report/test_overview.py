@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import pellucid
+from _support.extended import EXTENDED
 from pellucid import IMM, ExKMC, Explanation
 from pellucid.report import report_html, write_report
 from pellucid.report.columns import NumberColumn, Profile
@@ -35,17 +36,18 @@ def test_the_overview_has_means_and_shades(open_page, file, wine):
     facts = data["trees"][data["own"]]["clusters"]
     names = [column["name"] for column in data["columns"]]
     page.get_by_role("button", name="Show all 13 columns").click()
-    rows = page.locator(".overview tbody tr").all()
+    rows = page.locator(".overview tbody tr").evaluate_all(
+        "all => all.map(row => [row.querySelector('th').innerText, [...row.querySelectorAll('td')]"
+        ".map(e => [e.innerText, getComputedStyle(e).backgroundColor])])"
+    )
     assert len(rows) == 14
     labels = model.predict(wine)
-    for row in rows[1:]:
-        name = row.locator("th").inner_text()
+    for name, cells in rows[1:]:
         i = names.index(name)
-        for cluster, cell in enumerate(row.locator("td").all()[1:]):
+        assert len(cells) == 4
+        for cluster, (text, color) in enumerate(cells[1:]):
             mean = wine[name][labels == cluster].mean()
-            shown = float(cell.inner_text().replace(",", ""))
-            assert shown == pytest.approx(mean, rel=0.01)
-            color = cell.evaluate("e => getComputedStyle(e).backgroundColor")
+            assert float(text.replace(",", "")) == pytest.approx(mean, rel=0.01)
             red, _, blue = map(int, re.findall(r"\d+", color)[:3])
             assert (blue > red) == (facts[cluster]["apart"][i] >= 0)
 
@@ -88,8 +90,13 @@ def yearly():
     return Explanation(builder.build(), names=list(table.columns)), table
 
 
-def test_the_scatter_plot_starts_with_columns_that_separate_clusters(open_page, yearly, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", *yearly))
+@pytest.fixture(scope="module")
+def yearly_file(yearly, tmp_path_factory):
+    return write_report(tmp_path_factory.mktemp("report") / "r.html", *yearly)
+
+
+def test_the_scatter_plot_starts_with_columns_that_separate_clusters(open_page, yearly_file):
+    page = open_page(yearly_file)
     chosen = page.locator("#plot select").evaluate_all(
         "all => all.map(s => s.selectedOptions[0].text)"
     )
@@ -102,8 +109,8 @@ def test_values_at_even_distances_have_a_bin_each(yearly):
     assert min(profile.counts(np.zeros(400, dtype=int), 1)[0]) > 0
 
 
-def test_a_row_is_described_at_the_pointer(open_page, yearly, tmp_path):
-    page = open_page(write_report(tmp_path / "r.html", *yearly))
+def test_a_row_is_described_at_the_pointer(open_page, yearly_file):
+    page = open_page(yearly_file)
     assert not page.locator(".tooltip").is_visible()
     box = page.locator("#plot .plot").bounding_box()
     page.locator("#plot .plot").scroll_into_view_if_needed()
@@ -152,8 +159,9 @@ def test_texts_of_the_axes_do_not_overlap(open_page, tmp_path):
     left, right = builder.split(0, feature=0, threshold=5e7)
     builder.set_cluster(left, 0), builder.set_cluster(right, 1)
     model = Explanation(builder.build(), names=["size"], columns=["town", "size"])
+    path = write_report(tmp_path / "r.html", model, table)
     for width in (390, 1280):
-        page = open_page(write_report(tmp_path / "r.html", model, table), width=width)
+        page = open_page(path, width=width)
         for axes in (("town", "size"), ("size", "town")):
             page.get_by_label("Horizontal axis").select_option(label=axes[0])
             page.get_by_label("Vertical axis").select_option(label=axes[1])
@@ -181,7 +189,7 @@ def test_a_share_that_is_zero_is_not_called_small():
 
 @pytest.mark.slow
 def test_trees_of_low_agreement_are_left_out():
-    X = np.random.default_rng(0).normal(size=(400, 4))
+    X = np.random.default_rng(0).normal(size=(200, 3))
     html = report_html(ExKMC(6, n_leaves=24, random_state=0).fit(X), X)
     data = json.loads(re.search(r'id="payload">(.*?)</script>', html, re.S).group(1))
     agreements = [tree["measures"]["agreement"] for tree in data["trees"]]
@@ -204,30 +212,26 @@ def test_a_pasted_row_that_does_not_fit_says_what_to_paste(open_page, file):
 def test_no_card_is_alone_beside_empty_space(open_page, tmp_path):
     from sklearn.datasets import make_blobs
 
-    from pellucid import ExShallow
-
-    for k, rows in ((2, [2]), (4, [2, 2]), (5, [3, 2]), (7, [3, 2, 2]), (8, [3, 3, 2])):
-        X, _ = make_blobs(160, 2, centers=k, random_state=k)
-        model = ExShallow(k, random_state=0).fit(X)
+    wanted = [(2, [2]), (4, [2, 2]), (5, [3, 2]), (7, [3, 2, 2])]
+    for k, rows in [*wanted, (8, [3, 3, 2])] if EXTENDED else wanted:
+        X, _ = make_blobs(60, 2, centers=k, random_state=k)
+        model = IMM(k, random_state=0).fit(X)
         page = open_page(model.report(tmp_path / f"{k}.html", X, trade_off=None))
-        page.set_viewport_size({"width": 1280, "height": 900})
-        boxes = [page.locator(f"#card-{i}").bounding_box() for i in range(k)]
-        tops = [box["y"] for box in boxes]
+        boxes = page.locator(".card").evaluate_all(
+            "all => all.map(e => { const b = e.getBoundingClientRect(); return [b.top, b.right]; })"
+        )
+        tops = [top for top, _ in boxes]
+        assert len(boxes) == k
         assert [tops.count(top) for top in sorted(set(tops))] == rows
-        right = [max(b["x"] + b["width"] for b in boxes if b["y"] == top) for top in set(tops)]
+        right = [max(end for y, end in boxes if y == top) for top in set(tops)]
         assert max(right) - min(right) < 1
 
 
 def test_texts_stay_inside_the_boxes_of_the_tree(open_page, tmp_path):
-    import numpy as np
-    import pandas as pd
-
-    from pellucid import IMM
-
     names = ["measurement_053", "PercentageOfPopulationOlderThanSixtyFive", "cost per month in EUR"]
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 3)) * [1, 2, 3], columns=names)
-    page = open_page(IMM(4, random_state=0).fit(X).report(tmp_path / "r.html", X))
-    page.set_viewport_size({"width": 1280, "height": 900})
+    model = IMM(4, random_state=0).fit(X)
+    page = open_page(model.report(tmp_path / "r.html", X, trade_off=None))
     outside = page.evaluate("""() => [...document.querySelectorAll('.node')].filter(node => {
       const box = node.getBoundingClientRect();
       return [...node.querySelectorAll('.text, .row-share')].some(text => {
@@ -245,7 +249,8 @@ def test_the_proven_bound_is_in_the_details(open_page, tmp_path):
     from pellucid import IMM
 
     X = load_iris().data
-    page = open_page(IMM(3, random_state=0).fit(X).report(tmp_path / "r.html", X))
+    model = IMM(3, random_state=0).fit(X)
+    page = open_page(model.report(tmp_path / "r.html", X, trade_off=None))
     assert "more than 50.0 times (8Hk + 2" in page.locator(".guarantee").text_content()
 
 

@@ -13,6 +13,7 @@ from sklearn.datasets import make_blobs
 
 import pellucid
 from _support.browsers import serious_faults
+from _support.extended import EXTENDED
 from pellucid import IMM, ExShallow
 from pellucid.report import write_report
 
@@ -123,7 +124,8 @@ def test_fixed_columns_do_not_change(open_page, file):
     assert page.locator("#row .badge-list li").count() == 0
     note = page.locator("#row .result .note").inner_text()
     assert note == ("Not reachable without changing the fixed columns: Cluster 1, Cluster 2.")
-    assert serious_faults(page) == []
+    # The colours are those of the page of `test_in_browser.py`.
+    assert serious_faults(page, contrast=EXTENDED) == []
 
 
 def test_a_report_in_german(open_page, people, tmp_path):
@@ -141,15 +143,16 @@ def test_a_report_in_german(open_page, people, tmp_path):
     assert "income > 40.000 und age" in copied
     for rule in shown:
         assert rule.replace("\u00a0", " ").split("\n")[0] in copied
-    assert serious_faults(page) == []
+    assert serious_faults(page, contrast=EXTENDED) == []
     with pytest.raises(ValueError, match="language is 'fr'; the languages are en, de"):
         found.report(tmp_path / "r.html", language="fr")
 
 
 def test_pages_of_many_clusters(open_page, tmp_path):
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(800, 6))).add_prefix("consumption")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(400, 3))).add_prefix("consumption")
     model = IMM(40, random_state=0).fit(X)
-    page = open_page(write_report(tmp_path / "r.html", model, X, trade_off=None))
+    options = {"trade_off": None, "max_points": 0}
+    page = open_page(write_report(tmp_path / "r.html", model, X, **options))
     assert page.locator(".split-histogram").count() == 0
     page.get_by_label("Show distributions in the questions").check()
     assert page.locator(".split-histogram").count() == 39
@@ -180,15 +183,21 @@ def test_titles_that_wrap_stay_in_their_boxes(open_page, tmp_path):
     path = write_report(tmp_path / "r.html", model, X, trade_off=None, cluster_names=names)
     page = open_page(path)
     assert page.locator(".tree:not(.outline) .node.split").count() == 7
-    for node in page.locator(".node").all():
-        box = node.bounding_box()
-        for text in node.locator(".text").all():
-            assert text.bounding_box()["y"] >= box["y"] + 2
+    # How far below the upper edge of its box each text starts.
+    gaps = page.locator(".node .text").evaluate_all(
+        "all => all.map(text => text.getBoundingClientRect().top"
+        " - text.closest('.node').getBoundingClientRect().top)"
+    )
+    assert len(gaps) >= 15
+    assert min(gaps) >= 2
 
 
 def test_a_table_in_print_is_not_below_the_figure_beside_it(open_page, people, tmp_path):
-    X, _ = people
-    page = open_page(pellucid.explain(X, effort="fast", verbose=False).report(tmp_path / "r.html"))
+    X, group = people
+    tried = [{"k": k, "score": 1 / k, "smallest": 1 / k, "chosen": k == 3} for k in range(2, 11)]
+    options = {"trade_off": None, "number_of_clusters": tried}
+    model = IMM(3, random_state=0).fit(X, group)
+    page = open_page(write_report(tmp_path / "r.html", model, X, **options))
     page.emulate_media(media="print")
     table = page.locator(".two-columns .scroll").bounding_box()
     figure = page.locator(".two-columns figure").bounding_box()

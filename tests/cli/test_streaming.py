@@ -102,7 +102,8 @@ def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
     monkeypatch.setattr(tuning, "SAMPLE_ROWS", 300)
     monkeypatch.setattr(tuning, "FEWEST_SAMPLE_ROWS", 300)
     path, sql, page = data / "data.parquet", data / "rules.sql", data / "report.html"
-    found = explain(path, "--report", page, *TINY, "--json", "--sql", sql, "--dialect", "duckdb")
+    files = ("--report", page, "--sql", sql, "--dialect", "duckdb")
+    found = explain(path, "-k", "3-4", "--effort", "fast", *TINY, "--json", *files)
     assert found.exit_code == 0, found.output
     assert "a sample of 286 of 2,000 rows" in found.stderr
     assert "only columns of numbers are read in batches: city" in found.stderr

@@ -1,5 +1,7 @@
 """Pipelines told in the units and categories of their data."""
 
+from itertools import product
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -30,7 +32,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from _support.extended import examples
+from _support.extended import EXTENDED, examples
 from pellucid import (
     IMM,
     ExKMC,
@@ -171,9 +173,16 @@ def mixed_pipeline(**encoder):
     return Pipeline([("columns", columns), ("scale", StandardScaler()), ("model", model)])
 
 
+ENCODERS = [{}, {"drop": "first"}, {"drop": "if_binary"}]
+OUTPUTS = ["default", "pandas", "polars"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
-@pytest.mark.parametrize("encoder", [{}, {"drop": "first"}, {"drop": "if_binary"}], ids=str)
+@pytest.mark.parametrize(
+    ("encoder", "output"),
+    product(ENCODERS, OUTPUTS) if EXTENDED else zip(ENCODERS, OUTPUTS),
+    ids=str,
+)
 def test_numbers_and_categories_side_by_side(output, encoder):
     table, group = mixed()
     pipeline = mixed_pipeline(**encoder)
@@ -315,9 +324,10 @@ def cost_in(space, labels):
 
 def test_clusters_behind_pca_by_the_columns_of_the_data():
     """Thresholds on the columns, costs of the components; any clustering, any number of leaves."""
+    fast = ExplainableKMeans(effort="fast")
     for last in (KMeans(3, n_init=10, random_state=0), IMM(3, random_state=0)):
         pipeline = make_pipeline(make_pipeline(StandardScaler(), PCA(5)), last).fit(WINE)
-        explanation = explain_pipeline(pipeline, WINE)
+        explanation = explain_pipeline(pipeline, WINE, tree=fast)
         assert explanation.tree_columns_ == list(WINE.columns)
         assert explanation.tree_.n_leaves == 3
         clusters, space = pipeline.predict(WINE), pipeline[:-1].transform(WINE)
@@ -326,7 +336,7 @@ def test_clusters_behind_pca_by_the_columns_of_the_data():
         assert cost_in(space, found) <= cost_in(space, cart.apply(WINE)) * (1 + 1e-9)
         assert (found == clusters).mean() > 0.9
         np.testing.assert_array_equal(from_json(explanation.to_json()).predict(WINE), found)
-    six = explain_pipeline(pipeline, WINE, tree=ExplainableKMeans(n_leaves=6))
+    six = explain_pipeline(pipeline, WINE, tree=ExplainableKMeans(n_leaves=6, effort="fast"))
     assert six.tree_.n_leaves == 6
     assert cost_in(space, six.predict(WINE)) < cost_in(space, found)
 
@@ -420,7 +430,7 @@ def test_an_imputer_that_leaves_none_makes_it_a_category(with_table):
     encode = make_column_transformer(
         (make_pipeline(imputer, OneHotEncoder()), ["word"]), (StandardScaler(), ["number"])
     )
-    pipeline = make_pipeline(encode, ExplainableKMeans(3, random_state=0)).fit(table)
+    pipeline = make_pipeline(encode, ExplainableKMeans(3, effort="fast", random_state=0)).fit(table)
     explanation = explain_pipeline(pipeline, table if with_table else None)
     assert np.array_equal(explanation.predict(table), pipeline.predict(table))
 
@@ -430,7 +440,7 @@ def test_two_kinds_of_missing_values_behind_an_imputer_are_refused():
     imputer = SimpleImputer(strategy="constant", fill_value="unknown")
     pipeline = make_pipeline(
         make_column_transformer((make_pipeline(imputer, OneHotEncoder()), ["word"])),
-        ExplainableKMeans(4, random_state=0),
+        ExplainableKMeans(4, effort="fast", random_state=0),
     ).fit(pd.DataFrame({"word": words}))
     with pytest.raises(ValueError, match="use one of them for missing values"):
         explain_pipeline(pipeline)

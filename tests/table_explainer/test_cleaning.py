@@ -103,7 +103,13 @@ def test_no_rule_has_a_sentinel_and_every_export_reads_it_as_missing():
     exec(saved.to_python(), space)
     assert [space["cluster_of"](row) for row in table.to_dicts()] == expected
     kept = pellucid.explain(
-        table, k=2, columns="size", cleaning="keep", outliers="keep", verbose=False
+        table,
+        k=2,
+        columns="size",
+        cleaning="keep",
+        outliers="keep",
+        effort="fast",
+        verbose=False,
     )
     assert min(rule.n_samples for rule in kept.rules) == 6
 

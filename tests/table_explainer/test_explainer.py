@@ -94,7 +94,7 @@ def test_the_input_is_not_modified():
 
 @pytest.mark.slow
 def test_the_decisions_are_printed_unless_verbose_is_off(capsys):
-    found = pellucid.explain(customers())
+    found = pellucid.explain(customers(), k="2-4", effort="fast")
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines() == found.decisions + [f"warning: {w}" for w in found.warnings]
@@ -103,7 +103,7 @@ def test_the_decisions_are_printed_unless_verbose_is_off(capsys):
         "ignored: customer_id, zip (looks like an ID); country (only one value); use them with "
         "include=",
     ]
-    again = pellucid.explain(customers(), effort="fast", verbose=False)
+    again = explain_fast(customers(), k="2-4")
     assert capsys.readouterr().err == ""
     assert again.decisions == found.decisions
 
@@ -118,7 +118,8 @@ def as_python(line: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"k": "3-5"}, {"missing": "median", "k": "2"}])
 def test_the_command_line_takes_the_same_decisions(tmp_path, options):
-    customers().write_csv(tmp_path / "data.csv")
+    customers(90).write_csv(tmp_path / "data.csv")
+    options = {**options, "effort": "fast"}
     found = pellucid.explain(tmp_path / "data.csv", verbose=False, **options)
     arguments = [
         text
@@ -254,7 +255,7 @@ def test_the_report_has_decisions_and_warnings(tmp_path):
     table = pl.DataFrame(rng.random((200, 5)), schema=list("abcde")).with_columns(
         id=pl.Series(np.arange(200) * 3)
     )
-    found = pellucid.explain(table, effort="fast", verbose=False)
+    found = explain_fast(table, k=3)
     page = found.report(tmp_path / "report.html", title="My table").read_text()
     assert "My table" in page
     assert "ignored: id (looks like an ID)" in page

@@ -82,7 +82,7 @@ def reachable(tree, row) -> set[int]:
 @pytest.mark.parametrize("method", ["explainable", "exkmc", "spex"])
 def test_sql_answers_the_same_rows(method):
     table = with_random_gaps(wide(), 1)
-    options = {} if method == "explainable" else {"leaves": 9}
+    options = {"effort": "fast"} if method == "explainable" else {"leaves": 9}
     found = pellucid.explain(table, k=4, method=method, missing="drop", verbose=False, **options)
     assigned, predicted, in_database = clusters_of(found, table)
     assert assigned == predicted == in_database

@@ -33,9 +33,15 @@ def centers(blobs):
 
 @pytest.fixture(scope="module")
 def few():
-    """Few rows whose cheapest tree is deeper than three levels, and centers."""
+    """Few rows, and centers."""
     X = make_blobs(60, 2, centers=5, cluster_std=3.0, random_state=0)[0].round(2)
     return X, IMM(5, random_state=0).fit(X).reference_centers_
+
+
+@pytest.fixture(scope="module")
+def four(few):
+    """The same rows, whose cheapest tree for these centers is deeper than two levels."""
+    return few[0], IMM(4, random_state=0).fit(few[0]).reference_centers_
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +64,11 @@ def test_the_cost_is_at_most_that_of_each_method(blobs, centers, balanced):
             assert balanced.inertia_ <= part.inertia_ * (1 + 1e-12)
 
 
-def test_the_best_effort_is_never_costlier(blobs, centers):
+def test_the_best_effort_is_never_costlier(few):
     """It includes the search of the default effort."""
+    X, centers = few
     balanced, best = (
-        ExplainableKMeans(reference=centers, effort=effort, faithfulness=0).fit(blobs[::2])
+        ExplainableKMeans(reference=centers, effort=effort, faithfulness=0).fit(X)
         for effort in ("balanced", "best")
     )
     assert best.inertia_ <= balanced.inertia_
@@ -77,10 +84,10 @@ def test_more_leaves_do_not_raise_the_cost(blobs, centers, balanced):
     assert many.inertia_ <= expanded.inertia_ * (1 + 1e-12)
 
 
-def test_max_depth_is_respected_and_few_of_the_start_trees_are_polished(few, monkeypatch):
-    X, centers = few
+def test_max_depth_is_respected_and_few_of_the_start_trees_are_polished(four, monkeypatch):
+    X, centers = four
     cheapest = ExplainableKMeans(reference=centers, faithfulness=0).fit(X)
-    assert cheapest.tree_.max_depth > 3
+    assert cheapest.tree_.max_depth > 2
     polished = []
 
     def polish(tree, *args, **kwargs):
@@ -89,7 +96,7 @@ def test_max_depth_is_respected_and_few_of_the_start_trees_are_polished(few, mon
 
     monkeypatch.setattr(portfolio, "polish_tree", polish)
     n_trees = EFFORTS["balanced"].n_polished + 1  # and the one of the local search
-    for depth in (3, 4) if EXTENDED else (3,):
+    for depth in (2, 3) if EXTENDED else (2,):
         polished.clear()
         model = ExplainableKMeans(reference=centers, max_depth=depth).fit(X)
         assert 0 < len(polished) <= 2 * n_trees  # again without rounds if a tree gets too deep
@@ -117,10 +124,11 @@ def test_more_leaves_are_used_within_a_limit_of_the_depth():
 
 def test_max_conditions_is_respected(few):
     X, centers = few
+    effort = "balanced" if EXTENDED else "fast"
     lengths = [
         max(len(simplify(path_conditions(tree, leaf))) for leaf in tree.leaves.tolist())
         for tree in (
-            ExplainableKMeans(reference=centers, n_leaves=8, **limit).fit(X).tree_
+            ExplainableKMeans(reference=centers, n_leaves=8, effort=effort, **limit).fit(X).tree_
             for limit in ({}, {"max_conditions": 3})
         )
     ]
@@ -130,8 +138,9 @@ def test_max_conditions_is_respected(few):
 @pytest.mark.slow
 def test_a_limit_of_the_depth_loses_nothing_that_one_of_the_conditions_finds():
     X = StandardScaler().fit_transform(load_breast_cancer().data)
+    options = {"effort": "balanced" if EXTENDED else "fast", "random_state": 0}
     found = [
-        ExplainableKMeans(4, faithfulness=0.3, random_state=0, **limit).fit(X)
+        ExplainableKMeans(4, faithfulness=0.3, **options, **limit).fit(X)
         for limit in ({"max_depth": 2}, {"max_conditions": 2})
     ]
     assert [(model.tree_.n_leaves, model.tree_.max_depth) for model in found] == [(4, 2)] * 2
@@ -144,7 +153,7 @@ def test_limits_that_no_tree_meets_raise_an_error(blobs, centers):
     with pytest.raises(
         ValueError, match="no tree for 6 clusters was found within max_conditions=1"
     ):
-        ExplainableKMeans(reference=centers, max_conditions=1).fit(blobs)
+        ExplainableKMeans(reference=centers, max_conditions=1, effort="fast").fit(blobs)
     with pytest.raises(ValueError, match="n_leaves=5 is less than the 6 clusters"):
         ExplainableKMeans(reference=centers, n_leaves=5).fit(blobs)
 
@@ -156,7 +165,7 @@ def test_a_depth_penalty_makes_explanations_shorter(blobs, centers, balanced):
 
 
 def test_more_references_do_not_raise_the_cost_and_keep_cluster_names(few):
-    one, three = (ExplainableKMeans(5, n_references=n, random_state=0).fit(few[0]) for n in (1, 3))
+    one, three = (ExplainableKMeans(3, n_references=n, random_state=0).fit(few[0]) for n in (1, 3))
     assert three.inertia_ <= one.inertia_ * (1 + 1e-12)
     assert np.array_equal(one.reference_labels_, three.reference_labels_)
     assert (three.labels_ == three.reference_labels_).mean() > 0.5
@@ -170,8 +179,8 @@ def test_labels_of_the_reference_are_kept():
     assert (model.predict(iris.data) == names).mean() > 0.8
 
 
-def test_storage_and_threads_do_not_change_the_tree(few):
-    X, centers = few
+def test_storage_and_threads_do_not_change_the_tree(four):
+    X, centers = four
     X = np.where(np.abs(X) < 2, 0.0, X)
     models = [
         ExplainableKMeans(reference=centers, n_jobs=n_jobs).fit(form(X))
@@ -201,21 +210,19 @@ def objective(model, X, faithfulness):
     )
 
 
-@pytest.mark.parametrize("n_leaves", [6, 9])
-def test_agreement_is_part_of_the_objective(blobs, centers, balanced, n_leaves):
-    cheapest = balanced
-    if n_leaves > 6:
-        cheapest = ExplainableKMeans(reference=centers, n_leaves=n_leaves, faithfulness=0)
-        cheapest.fit(blobs)
-    others = [kind(reference=centers).fit(blobs) for kind in (IMM, ExGreedy, ExShallow)]
-    for faithfulness in (0.3, 2, 30) if n_leaves == 6 or EXTENDED else (0.3, 30):
+@pytest.mark.parametrize("n_leaves", [4, 6])
+def test_agreement_is_part_of_the_objective(few, four, n_leaves):
+    X, centers = four if n_leaves == 4 else few
+    cheapest = ExplainableKMeans(reference=centers, n_leaves=n_leaves, faithfulness=0).fit(X)
+    others = [kind(reference=centers).fit(X) for kind in (IMM, ExGreedy, ExShallow)]
+    for faithfulness in (0.3, 2, 30) if EXTENDED else (0.3, 30):
         faithful = ExplainableKMeans(
             reference=centers, n_leaves=n_leaves, faithfulness=faithfulness
-        ).fit(blobs)
-        found = objective(faithful, blobs, faithfulness)
-        for other in others if n_leaves > 6 else [cheapest, *others]:
+        ).fit(X)
+        found = objective(faithful, X, faithfulness)
+        for other in others if n_leaves == 6 else [cheapest, *others]:
             # Relative costs are those of the means: they differ a little from the search's.
-            assert found <= objective(other, blobs, faithfulness) * (1 + 1e-6)
+            assert found <= objective(other, X, faithfulness) * (1 + 1e-6)
         assert faithful.mistakes_ <= cheapest.mistakes_
         assert faithful.inertia_ >= cheapest.inertia_ * (1 - 1e-3)
 

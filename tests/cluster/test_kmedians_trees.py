@@ -116,9 +116,14 @@ def test_storage_does_not_matter(method, weight, blobs):
         assert model.inertia_ == pytest.approx(expected.inertia_, rel=1e-12)
 
 
+@pytest.fixture(scope="module")
+def many_rows():
+    return make_blobs(20_000, 12, centers=5, cluster_std=4, random_state=0)[0]
+
+
 @each_method
-def test_threads_do_not_matter(method):
-    X, _ = make_blobs(20_000, 12, centers=5, cluster_std=4, random_state=0)
+def test_threads_do_not_matter(method, many_rows):
+    X = many_rows
     # One method finds the clusters itself, which all do by the same code.
     given = {"n_clusters": 5} if method is IMM else {"reference": X[:5]}
     first = method(**given, objective="kmedians", random_state=1, n_jobs=1).fit(X)

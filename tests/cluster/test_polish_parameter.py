@@ -21,10 +21,10 @@ each_method = pytest.mark.parametrize("method", METHODS)
 
 @pytest.fixture(scope="module")
 def tables():
-    blobs, _ = make_blobs(250, 5, centers=6, cluster_std=3.0, random_state=3)
-    digits = load_digits().data[:120]
+    blobs, _ = make_blobs(120, 5, centers=5, cluster_std=3.0, random_state=3)
+    digits = load_digits().data[:50]
     found = {}
-    for X, k in ((load_iris().data, 3), (load_wine().data, 3), (digits, 10), (blobs, 6)):
+    for X, k in ((load_iris().data, 3), (load_wine().data, 3), (digits, 4), (blobs, 5)):
         found[X.shape] = X, KMeans(k, n_init=2, random_state=0).fit(X).cluster_centers_
     return found.values()
 
@@ -77,9 +77,9 @@ def test_weights_change_the_best_cuts():
 @pytest.mark.parametrize("method", METHODS if EXTENDED else [IMM, ExKMC])
 def test_threads_and_storage_do_not_change_the_tree(method):
     """With as many leaves as clusters, and with more; every method polishes by the same code."""
-    X, _ = make_blobs(1500, 6, centers=5, cluster_std=4, random_state=0)
+    X, _ = make_blobs(1500, 4, centers=3, cluster_std=4, random_state=0)
     X = np.where(np.abs(X) < 4, 0.0, X)
-    centers = X[:5]
+    centers = X[:3]
     expected = method(reference=centers, polish="deep", n_jobs=1).fit(X).tree_
     assert method(reference=centers, polish="deep", n_jobs=2).fit(X).tree_ == expected
     as_sparse = sparse.csr_array(X)

@@ -12,14 +12,14 @@ import pellucid.eop
 from _support.extended import EXTENDED
 from _support.references import check_weights_are_repetitions
 from _support.sklearn_checks import expected_failures
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow, KMedoids, RuleSet, XClusters
+from pellucid import IMM, BeamSearch, ExGreedy, ExKMC, ExShallow, KMedoids, RuleSet, XClusters
 from pellucid.methods import METHODS
 
 pytestmark = pytest.mark.slow
 
 PARAMETERS = {
     "BSIMM": {"beam_width": 3},
-    "ExGreedy": {"search": "beam"},
+    "ExGreedy": {"search": BeamSearch(3, 2)},
     "ExShallow": {"polish": True},
     "ExShallowSearch": {"goal_cost": IMM(), "goal_size": 2.0, "max_fits": 10},
     "ExplainableKMeans": {"effort": "fast"},

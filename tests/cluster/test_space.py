@@ -1,6 +1,7 @@
 """Thresholds on the columns of X, costs, centers and the reference in another space."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.preprocessing import scale
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pellucid
+from _support.extended import EXTENDED
 from _support.fitting import assert_same_tree
 from pellucid import ExplainableKMeans, SpEx, from_json
 from pellucid.cluster import _space
@@ -64,10 +66,19 @@ def test_the_columns_themselves_as_space_give_the_same_tree():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parameters", [{"faithfulness": 0}, {}, {"effort": "fast"}])
-@pytest.mark.parametrize("n_leaves", [3, 6])
+@pytest.mark.parametrize(
+    ("n_leaves", "parameters"),
+    [
+        (n_leaves, parameters)
+        for n_leaves, parameters in product([3, 6], [{"faithfulness": 0}, {}, {"effort": "fast"}])
+        if EXTENDED or "effort" in parameters or ("faithfulness" in parameters) == (n_leaves == 6)
+    ],
+)
 def test_never_costlier_than_label_trees_and_a_regression_tree(parameters, n_leaves):
-    for load, kernel in [(load_wine, 0.02), (load_iris, 0.5)]:
+    kernels = {load_wine: 0.02, load_iris: 0.5}
+    if not EXTENDED and n_leaves > 3 and "effort" not in parameters:
+        del kernels[load_wine]  # takes longest
+    for load, kernel in kernels.items():
         rows = scale(load().data)
         space = Nystroem(gamma=kernel, n_components=40, random_state=0).fit_transform(rows)
         labels = KMeans(3, n_init=10, random_state=0).fit_predict(space)
@@ -113,7 +124,8 @@ def few():
 def test_storage_and_threads_do_not_change_the_tree(few):
     rows, space, _ = few
     expected = fitted(rows, space, effort="balanced", n_jobs=1)
-    for form in (sparse.csr_array, sparse.csc_array, np.asfortranarray):
+    forms = [sparse.csr_array, np.asfortranarray] + [sparse.csc_array] * EXTENDED
+    for form in forms:
         assert_same_tree(fitted(form(rows), space, effort="balanced", n_jobs=2), expected)
 
 
@@ -126,21 +138,22 @@ def test_the_order_of_the_rows_does_not_change_the_tree(few):
     assert other.inertia_ == pytest.approx(same.inertia_, rel=1e-12)
 
 
-def test_weights_are_copies_of_rows():
-    times = np.random.default_rng(0).integers(0, 3, len(X))
-    labels = KMEANS.labels_
-    model = ExplainableKMeans().fit(X, labels, sample_weight=times, space=Z)
-    repeated = [np.repeat(part, times, axis=0) for part in (X, labels, Z)]
+def test_weights_are_copies_of_rows(few):
+    rows, space, labels = few
+    times = np.random.default_rng(0).integers(0, 3, len(rows))
+    model = ExplainableKMeans().fit(rows, labels, sample_weight=times, space=space)
+    repeated = [np.repeat(part, times, axis=0) for part in (rows, labels, space)]
     copies = ExplainableKMeans().fit(repeated[0], repeated[1], space=repeated[2])
-    np.testing.assert_array_equal(model.predict(X), copies.predict(X))
+    np.testing.assert_array_equal(model.predict(rows), copies.predict(rows))
     assert model.inertia_ == pytest.approx(copies.inertia_)
 
 
 def test_faithfulness_is_relative_to_the_cost_in_the_space():
     """Neither the unit of the columns nor that of the space changes the tree."""
-    labels, expected = KMEANS.labels_, fitted(effort="balanced", faithfulness=0.3)
+    options = {"effort": "balanced" if EXTENDED else "fast", "faithfulness": 0.3}
+    labels, expected = KMEANS.labels_, fitted(**options)
     for of_columns, of_space in [(2.0**10, 1.0), (1.0, 2.0**10)]:
-        model = ExplainableKMeans(faithfulness=0.3).fit(of_columns * X, labels, space=of_space * Z)
+        model = ExplainableKMeans(**options).fit(of_columns * X, labels, space=of_space * Z)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
         assert model.mistakes_ == expected.mistakes_
 

@@ -26,6 +26,7 @@ from pellucid.resampling.draws import _returning_cuts, adjusted_rand_index
 
 FRAME = load_wine(as_frame=True).data
 X = FRAME.to_numpy() / FRAME.to_numpy().std(axis=0)
+FEW = X[::3]
 PARAMETERS = {"ExplainableKMeans": {"effort": "fast"}, "RandomThresholds": {"n_draws": 5}}
 
 
@@ -49,6 +50,7 @@ def is_same_cut(tree, node: int, rows: np.ndarray, numbers: np.ndarray, other) -
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_weights_give_what_copies_of_rows_give(method):
+    X = FEW
     model = method.estimator(3, random_state=0, **PARAMETERS.get(method.name, {})).fit(X)
     found = stability(model, X, n_bootstraps=4)
     same, aris, trees = [], [], []
@@ -113,17 +115,17 @@ def test_an_estimator_as_reference_is_fitted_again_on_the_columns_by_name():
 
 def test_names_arrays_sparse_data_and_threads_give_the_same():
     model = ExplainableKMeans(3, effort="fast", random_state=0).fit(X)
-    found = stability(model, X, n_bootstraps=6, n_jobs=1)
+    found = stability(model, X, n_bootstraps=3, n_jobs=1)
     for rows in (sparse.csr_array(X), sparse.csc_matrix(X)):
-        again = stability(ExplainableKMeans(**model.get_params()).fit(rows), rows, n_bootstraps=6)
+        again = stability(ExplainableKMeans(**model.get_params()).fit(rows), rows, n_bootstraps=3)
         assert again.to_dict() == found.to_dict()
-    assert stability(model, X, n_bootstraps=6, n_jobs=3).to_dict() == found.to_dict()
+    assert stability(model, X, n_bootstraps=3, n_jobs=3).to_dict() == found.to_dict()
     frame = pl.DataFrame(X, schema=list(FRAME.columns))
-    named = stability(ExplainableKMeans(**model.get_params()).fit(frame), frame, n_bootstraps=6)
+    named = stability(ExplainableKMeans(**model.get_params()).fit(frame), frame, n_bootstraps=3)
     assert [q.returns for q in named.questions] == [q.returns for q in found.questions]
     assert named.questions[0].question.startswith(named.questions[0].column + " ≤ ")
     assert named.questions[0].column in FRAME.columns
-    assert stability(model, X, n_bootstraps=6, random_state=1).to_dict() != found.to_dict()
+    assert stability(model, X, n_bootstraps=3, random_state=1).to_dict() != found.to_dict()
 
 
 def test_given_labels_stay_what_they_are():

@@ -8,7 +8,7 @@ from _support.rule_oracle import best_objective
 from pellucid import RuleSet
 from pellucid.rules import selection
 
-N_PROBLEMS = 1000 if EXTENDED else 120
+N_PROBLEMS = 1000 if EXTENDED else 60
 
 
 def small_problem(seed):
@@ -65,7 +65,7 @@ def structured_problem(seed):
 @pytest.mark.slow
 def test_the_search_alone_is_close_to_the_optimum(monkeypatch):
     ratios = []
-    for seed in range(40 if EXTENDED else 16):
+    for seed in range(40 if EXTENDED else 8):
         X, labels, n_rules = structured_problem(seed)
         best = RuleSet(n_rules, min_support=0).fit(X, labels)
         assert best.is_optimal_

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from _support.extended import examples
 from _support.problems import problem_of
 from pellucid import ExKMC
 from pellucid._core.criteria import surrogate_cost as module
@@ -30,7 +31,7 @@ def bounds_of(costs: np.ndarray) -> CenterBounds:
     return CenterBounds.of(rows, costs, SERIAL, int(costs.sum(axis=0).argmin()))
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(integer_costs)
 def test_no_split_gains_more_than_its_bound(costs):
     bounds, total = bounds_of(costs), costs.sum(axis=0).min()
@@ -44,7 +45,7 @@ def test_no_split_gains_more_than_its_bound(costs):
             assert gain == total - at_left[allowed].min() - at_right[allowed].min()
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(integer_costs, st.integers(0, 7))
 def test_bounds_of_a_child_are_those_of_the_parent_minus_the_sibling(costs, n_left):
     rows = np.arange(len(costs), dtype=np.int32)
@@ -121,7 +122,7 @@ def test_the_tree_does_not_depend_on_threads_or_storage(n_clusters):
     X[rng.random(X.shape) < 0.5] = 0
     centers = X[rng.choice(6000, n_clusters, replace=False)]
     trees = [
-        ExKMC(reference=centers, n_leaves=3 * n_clusters, n_jobs=n_jobs).fit(data).tree_
+        ExKMC(reference=centers, n_leaves=2 * n_clusters, n_jobs=n_jobs).fit(data).tree_
         for n_jobs in (1, 2)
         for data in (X, np.asfortranarray(X), sparse.csr_array(X))
     ]

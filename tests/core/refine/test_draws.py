@@ -43,7 +43,7 @@ def test_order_and_copies_do_not_change_a_draw():
 
 @pytest.mark.slow
 def test_the_tree_is_almost_the_best_and_does_not_depend_on_storage(monkeypatch):
-    monkeypatch.setattr(draws, "N_DRAWS", 20)
+    monkeypatch.setattr(draws, "N_DRAWS", 8)
     parameters = {"reference": CENTERS, "effort": "fast", "faithfulness": 0.3}
     best = ExplainableKMeans(**parameters).fit(X)
     found = [

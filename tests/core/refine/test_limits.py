@@ -6,6 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.preprocessing import scale
 
+from _support.extended import EXTENDED
 from pellucid import ExplainableKMeans
 from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
@@ -79,10 +80,13 @@ def test_the_smaller_limit_is_safe():
     assert TreeLimits(4, max_conditions=5).safe_depth == 5
 
 
-def test_a_limit_that_the_best_tree_keeps_changes_no_cost():
-    X = scale(load_breast_cancer().data)
+@pytest.mark.parametrize(
+    ("load", "n_clusters"), [(load_iris, 3)] + [(load_breast_cancer, 4)] * EXTENDED
+)
+def test_a_limit_that_the_best_tree_keeps_changes_no_cost(load, n_clusters):
+    X = scale(load().data)
     free, limited = (
-        ExplainableKMeans(4, max_depth=depth, faithfulness=0, random_state=0).fit(X)
+        ExplainableKMeans(n_clusters, max_depth=depth, faithfulness=0, random_state=0).fit(X)
         for depth in (None, 2)
     )
     assert free.get_depth() == 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from _support.extended import examples, seeds
+from _support.extended import EXTENDED, examples, seeds
 from _support.problems import problem_of
 from pellucid import IMM, ExplainableKMeans
 from pellucid._core.criteria.problem import Problem
@@ -29,7 +29,7 @@ from pellucid._utils.threads import ThreadPool
 from pellucid.tree import LEAF, TreeBuilder
 from pellucid.tree.measures import conditions_per_leaf
 
-WORK = 3e6
+WORK, SHORT_WORK = 3e6, 1e8 if EXTENDED else 4e7
 
 
 def cost_of(X, weight, labels):
@@ -384,14 +384,15 @@ def test_hashes_of_zeros_and_threads():
 @pytest.mark.slow
 def test_many_rows_are_searched_by_a_sample(monkeypatch):
     """The tree is at most as costly as one that is polished only, on all rows."""
-    monkeypatch.setattr(tuning, "MAX_ROWS", 150)  # 450 rows are many
-    X, _ = make_blobs(450, 4, centers=7, cluster_std=3.0, random_state=2)
+    monkeypatch.setattr(tuning, "MAX_ROWS", 80)  # 240 rows are many
+    X, _ = make_blobs(240, 3, centers=5, cluster_std=3.0, random_state=2)
+    options = {"reference": X[:5], "faithfulness": 0}
     fast, searched = (
-        ExplainableKMeans(reference=X[:7], effort=effort).fit(X) for effort in ("fast", "balanced")
+        ExplainableKMeans(effort=effort, **options).fit(X) for effort in ("fast", "balanced")
     )
     assert searched.inertia_ < fast.inertia_
     order = np.random.default_rng(0).permutation(len(X))
-    shuffled = ExplainableKMeans(reference=X[:7]).fit(X[order])
+    shuffled = ExplainableKMeans(**options).fit(X[order])
     np.testing.assert_array_equal(shuffled.tree_.threshold, searched.tree_.threshold)
 
 
@@ -423,13 +424,14 @@ def assert_same_splits(first, second):
 def test_storage_threads_and_order_do_not_change_the_tree(blobs, n_leaves):
     X, centers = blobs
     order = np.random.default_rng(0).permutation(len(X))
-    tree = searched(X, centers, n_leaves, 1e8)
+    tree = searched(X, centers, n_leaves, SHORT_WORK)
     for n_threads, form in (
         (2, np.asfortranarray),
         (3, sparse.csc_array),
         (1, lambda X: X[order]),
     ):
-        assert_same_splits(searched(form(X), centers, n_leaves, 1e8, n_threads=n_threads), tree)
+        found = searched(form(X), centers, n_leaves, SHORT_WORK, n_threads=n_threads)
+        assert_same_splits(found, tree)
 
 
 @pytest.mark.slow
@@ -437,8 +439,9 @@ def test_storage_threads_and_order_do_not_change_the_tree(blobs, n_leaves):
 def test_an_integer_weight_is_a_number_of_rows(blobs, n_leaves):
     X, centers = blobs
     weight = np.random.default_rng(0).integers(1, 4, len(X))
-    weighted = searched(X, centers, n_leaves, 1e8, weight=weight)
-    assert_same_splits(searched(np.repeat(X, weight, axis=0), centers, n_leaves, 1e8), weighted)
+    weighted = searched(X, centers, n_leaves, SHORT_WORK, weight=weight)
+    repeated = searched(np.repeat(X, weight, axis=0), centers, n_leaves, SHORT_WORK)
+    assert_same_splits(repeated, weighted)
 
 
 @pytest.mark.slow
@@ -446,7 +449,9 @@ def test_an_integer_weight_is_a_number_of_rows(blobs, n_leaves):
 def test_the_search_improves_the_trees_of_all_methods(blobs, n_leaves):
     X, centers = blobs
     searched, polished = (
-        ExplainableKMeans(reference=centers, n_leaves=n_leaves, effort=effort).fit(X)
+        ExplainableKMeans(reference=centers, n_leaves=n_leaves, effort=effort, faithfulness=0).fit(
+            X
+        )
         for effort in ("balanced", "fast")
     )
     assert searched.inertia_ < polished.inertia_

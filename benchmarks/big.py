@@ -72,7 +72,7 @@ def _chain(quick: bool) -> Steps:
     """Centers on a line: no cut makes a mistake, so each cut separates the lowest center."""
     from pellucid import IMM
 
-    k = 200 if quick else 2_000
+    k = 60 if quick else 2_000
     X = np.arange(5.0 * k)[:, None]
     model = IMM(reference=X[2::5], threshold_style="data")
     yield "IMM", lambda: model.fit(X)

@@ -68,7 +68,7 @@ def difficulty(number: int) -> dict:
 
 def generate(number: int, quick: bool = False) -> tuple:
     """Rows, classes, pattern of each row, patterns."""
-    n_samples = 450 if quick else 3000
+    n_samples = 300 if quick else 3000
     return make_eop_patterns(
         n_samples, **difficulty(number), random_state=number, return_patterns=True
     )

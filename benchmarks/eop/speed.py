@@ -84,7 +84,7 @@ def jobs(settings: Settings) -> list[Job]:
     tasks = TASKS
     if settings.quick:
         name, task = next(iter(TASKS.items()))
-        tasks = {name: task._replace(n_samples=600, n_features=8)}
+        tasks = {name: task._replace(n_samples=300, n_features=5)}
     return [
         Job(store, {"task": name}, lambda task=task: _measure(task)) for name, task in tasks.items()
     ]

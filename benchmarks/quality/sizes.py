@@ -37,7 +37,7 @@ def jobs(settings: Settings) -> list[Job]:
     store = Store(settings.output / FILE, ("dataset", "rows", "option"), columns)
     sizes = {name: ROWS[name] for name in ROWS if name in ("blobs", *data.names(settings.data))}
     if settings.quick:
-        sizes = {"blobs": (100,)}
+        sizes = {"blobs": (75,)}
     return [
         Job(
             store,

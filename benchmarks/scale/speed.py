@@ -130,7 +130,7 @@ def measure(settings: Settings, names: list[str]) -> None:
     """Run the cases that have not been run."""
     columns = ("plain_seconds", "seconds", "peak_bytes", "outcome")
     store = Store(settings.output / FILE, ("rows", "method"), columns)
-    sizes = (100_000,) if settings.quick else ROWS
+    sizes = (20_000,) if settings.quick else ROWS
     for n_rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.parquet"

@@ -98,7 +98,7 @@ def measure(settings: Settings) -> None:
     columns = ("method", "rows", "partitions", "weighted", *ENGINES)
     store = Store(settings.output / FILE, ("seed",), columns)
     n_sets, n_spark = (6, 0) if settings.quick else (N_SETS, settings.n_seeds(N_SPARK_SETS))
-    most_parts = 6 if settings.quick else 64
+    most_parts = 3 if settings.quick else 64
     spark = None
     for seed in range(n_sets):
         if settings.fresh:

@@ -22,16 +22,17 @@ def jobs(settings: Settings) -> list[Job]:
     """Each method on rows in memory, and on the same rows as one batch."""
     store = Store(settings.output / FILE, ("case", "method", "rows"), ("seconds",))
     case = (cases.QUICK if settings.quick else cases.TABLE)[0]
-    return [_job(store, case, method, rows) for method in METHODS for rows in ROWS]
+    n_runs = 2 if settings.quick else 6
+    return [_job(store, case, method, rows, n_runs) for method in METHODS for rows in ROWS]
 
 
-def _job(store: Store, case: cases.Case, method: str, rows: str) -> Job:
+def _job(store: Store, case: cases.Case, method: str, rows: str, n_runs: int) -> Job:
     def measure():
         X, _ = cases.load(case)
         centers = cases.fit_kmeans(case)[0].cluster_centers_
         given = X if rows == "memory" else pellucid.scan(lambda: [X])
         seconds = []
-        for _ in range(6):  # the first one compiles
+        for _ in range(n_runs):  # the first one compiles
             start = time.process_time()
             make(method, centers, n_jobs=1).fit(given)
             seconds.append(time.process_time() - start)

@@ -51,7 +51,7 @@ def blobs(n_samples: int, n_features: int, k: int) -> Case:
 TABLE = (blobs(100_000, 20, 10), blobs(581_012, 54, 7), blobs(20_000, 500, 10))
 """The sizes of the table; the second is the size of Covtype."""
 
-QUICK = (blobs(2_000, 10, 5), blobs(4_000, 5, 3), blobs(500, 50, 5))
+QUICK = (blobs(500, 10, 5), blobs(1_000, 5, 3), blobs(200, 30, 5))
 
 
 LARGEST = replace(blobs(5_000_000, 20, 10), dtype="float32")

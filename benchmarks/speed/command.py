@@ -29,17 +29,17 @@ def jobs(settings: Settings) -> list[Job]:
     """One file, several times."""
     values = ("run", *(f"{what}_{measure}" for what in _BOTH for measure in _MEASURES))
     store = Store(settings.output / FILE, ("rows",), values)
-    n_rows = 400 if settings.quick else 1_000_000
-    return [_job(store, n_rows, settings.n_seeds(3))]
+    n_rows, noise = (100, 0.3) if settings.quick else (1_000_000, 3.0)
+    return [_job(store, n_rows, noise, settings.n_seeds(3))]
 
 
-def _job(store: Store, n_rows: int, n_runs: int) -> Job:
+def _job(store: Store, n_rows: int, noise: float, n_runs: int) -> Job:
     def measure():
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "rows.csv")
-            make_table(2000).write_csv(file)
+            make_table(min(n_rows, 2000), noise).write_csv(file)
             _run("explain", file)  # so that everything is compiled
-            make_table(n_rows).write_csv(file, float_precision=3)
+            make_table(n_rows, noise).write_csv(file, float_precision=3)
             return [
                 {"run": run, **_run("cluster", file), **_run("explain", file)}
                 for run in range(n_runs)
@@ -48,11 +48,11 @@ def _job(store: Store, n_rows: int, n_runs: int) -> Job:
     return Job(store, {"rows": n_rows}, measure)
 
 
-def make_table(n_rows: int) -> pl.DataFrame:
-    """Eight columns of numbers and one of five categories, in five groups that overlap."""
+def make_table(n_rows: int, noise: float = 3.0) -> pl.DataFrame:
+    """Eight columns of numbers and one of five categories, in five groups, overlapping by noise."""
     random = np.random.default_rng(0)
     kind = random.integers(K, size=n_rows)
-    numbers = 3 * random.normal(size=(n_rows, 8)) + 4 * random.normal(size=(K, 8))[kind]
+    numbers = noise * random.normal(size=(n_rows, 8)) + 4 * random.normal(size=(K, 8))[kind]
     table = pl.DataFrame(numbers, schema=[f"number {i}" for i in range(8)])
     return table.with_columns(kind=pl.Series(np.array(list("abcde"))[kind]))
 

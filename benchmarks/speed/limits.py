@@ -40,7 +40,7 @@ def jobs(settings: Settings) -> list[Job]:
     """Each number of clusters, and the texts that are there."""
     keys = ("case", "k", "method")
     store = Store(settings.output / FILE, keys, ("seconds", "kmeans_seconds"))
-    n_rows, clusters = (2_000, (5, 20)) if settings.quick else (N_ROWS, CLUSTERS)
+    n_rows, clusters = (500, (4, 8)) if settings.quick else (N_ROWS, CLUSTERS)
     repeats = 1 if settings.quick else 3
     found = [_job(store, n_rows, k, method, repeats) for k in clusters for method in METHODS]
     texts = [] if settings.quick else [LARGE_TEXT]

@@ -25,8 +25,8 @@ GRIDS = {
     "d": (5, 10, 20, 40, 80),
     "k": (5, 10, 20, 40, 80),
 }
-QUICK_BASE = {"n": 1_000, "d": 5, "k": 3}
-QUICK_GRIDS = {"n": (500, 1_000, 2_000), "d": (3, 5, 10), "k": (3, 5, 8)}
+QUICK_BASE = {"n": 500, "d": 3, "k": 3}
+QUICK_GRIDS = {"n": (500, 1_000), "d": (3, 6), "k": (3, 5)}
 LINEAR = 1.1
 """The largest exponent that still counts as linear; the rest is measurement noise."""
 

@@ -38,7 +38,7 @@ PAPER = {"seoul": "DS4C", "card": "Credit Card"}
 _CARDS = {
     "card": {},
     "plain_card": {"n_groups": 800, "misfits": 0.0, "drift": 0.0, "noise": 0.05},
-    "small_card": {"n_groups": 120},
+    "small_card": {"n_groups": 60},
 }
 
 

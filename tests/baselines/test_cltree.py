@@ -1,13 +1,19 @@
 """CLTree against a slow version that looks at one column and one cut at a time."""
 
+from itertools import product
 from math import inf, log2
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs
 
-from _support.extended import EXTENDED
+from _support.extended import EXTENDED, seeds
 from pellucid.baselines import CLTree
+
+USUAL = {(2, 0, 0.8), (2, 0.15, 0.3), (5, 0, 0), (5, 0.15, 0.8)}
+"""Limits that are tested in every run."""
+
+rarely = pytest.mark.skipif(not EXTENDED, reason="other limits are tested")
 
 
 class Slow:
@@ -110,9 +116,13 @@ def slow_prune(tree, least, min_rd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("min_split", [2, 5])
-@pytest.mark.parametrize("min_y", [0, 0.15])
-@pytest.mark.parametrize("min_rd", [0, 0.3, 0.8])
+@pytest.mark.parametrize(
+    ("min_split", "min_y", "min_rd"),
+    [
+        pytest.param(*limits, marks=() if limits in USUAL else rarely)
+        for limits in product([2, 5], [0, 0.15], [0, 0.3, 0.8])
+    ],
+)
 def test_the_leaves_are_those_of_the_slow_version(min_split, min_y, min_rd):
     for seed in range(8 if EXTENDED else 3):  # one, two and three columns
         random = np.random.default_rng(seed)
@@ -183,7 +193,7 @@ def test_of_equal_columns_the_first_is_cut():
 @pytest.mark.slow
 @pytest.mark.parametrize("n_values", [2, 3, 5])
 def test_ties_go_where_the_slow_version_puts_them(n_values):
-    for seed in range(12):
+    for seed in seeds(12):
         random = np.random.default_rng(seed)
         X = random.integers(0, n_values, size=(16, 2)).astype(float)
         X = np.concatenate([X, X[:, ::-1]], axis=1)  # every column twice

@@ -43,7 +43,7 @@ def test_every_baseline_is_checked():
 @pytest.mark.slow
 @each
 def test_storage_does_not_matter(estimator):
-    X, y = make_blobs(300, 6, centers=5, cluster_std=3, random_state=1)
+    X, y = make_blobs(150, 6, centers=5, cluster_std=3, random_state=1)
     X = np.where(np.abs(X) < 3, 0.0, X).astype(np.float32).astype(np.float64)
     model = with_leaves(estimator, 12)
     expected = clone(model).fit(X, y).tree_

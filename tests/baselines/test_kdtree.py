@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
-from _support.extended import examples
+from _support.extended import examples, seeds
 from _support.fitting import fit_exactly
 from _support.strategies import tiny_data
 from pellucid.baselines import KDTreeExplainer
@@ -107,7 +107,7 @@ def test_the_order_of_the_rows_does_not_matter(has_weights):
         X = offset + np.column_stack([steps, steps[:, ::-1], -steps])
         weight = random.random(40) + 0.01 if has_weights else None
         trees = []
-        for order in (np.arange(40), *(random.permutation(40) for _ in range(10))):
+        for order in (np.arange(40), *(random.permutation(40) for _ in seeds(10))):
             model = KDTreeExplainer(n_leaves=12, reference=X[:3], threshold_style="data")
             ordered = weight[order] if has_weights else None
             trees.append(model.fit(X[order], sample_weight=ordered).tree_)

@@ -250,7 +250,8 @@ def write_csv(path, headings, rows):
 
 
 def test_a_quick_run_measures_every_part(tmp_path, targets, monkeypatch):
-    monkeypatch.setattr(eop.three_features, "N_ROWS", 300)
+    monkeypatch.setattr(eop.three_features, "N_ROWS", 150)
+    monkeypatch.setattr(eop.xor, "N_ROWS", 300)
     output = tmp_path / "results"
     arguments = ["eop", "--quick", "--seeds", "1", "--output", str(output)]
     assert main([*arguments, "--targets", str(targets)]) == 0

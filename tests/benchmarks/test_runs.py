@@ -104,7 +104,7 @@ def test_speed_measures_every_part(tmp_path, published, few_processes):
     check_privacy(page, output, tmp_path)
     memory = read_rows(output / "speed_memory.csv")
     assert [row["dtype"] for row in memory] == ["float64", "float32"]
-    assert [int(row["input_bytes"]) for row in memory] == [4000 * 5 * 8, 4000 * 5 * 4]
+    assert [int(row["input_bytes"]) for row in memory] == [1000 * 5 * 8, 1000 * 5 * 4]
 
 
 def test_papers_stand_beside_the_targets(tmp_path, targets, monkeypatch):

@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
+from _support.extended import seeds
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid._core.data.arrays import Weights
 from pellucid.eop._classifier import PenaltyChoice, choose_penalty, penalties_of
@@ -260,7 +261,7 @@ def test_a_list_without_regions_is_only_chosen_if_none_is_more_accurate(n_right,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_every_class_with_two_percent_of_the_rows_is_answered(seed):
     random = np.random.default_rng(seed)
     y = random.choice(8, 600, p=[0.4, 0.3, 0.15, 0.05, 0.04, 0.03, 0.025, 0.005])

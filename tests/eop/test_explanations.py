@@ -8,9 +8,20 @@ import pytest
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
+from _support.extended import EXTENDED
 from pellucid import EOPClassifier, explain_clusters, from_json
 from pellucid.explanation.region_list import RegionList
 from pellucid.tables.column_formats import ColumnFormat
+
+USUAL = {
+    ("stump", "box"),
+    ("stump", "ellipse"),
+    ("linear_svm", "polyhedron"),
+    ("knn", "nonparametric"),
+}
+"""Each base classifier and each kind of regions; all pairs are tested in the extended run."""
+
+rarely = pytest.mark.skipif(not EXTENDED, reason="other pairs are tested")
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +31,14 @@ def iris():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("regions", ["box", "nonparametric", "polyhedron", "ellipse"])
-@pytest.mark.parametrize("base", ["stump", "linear_svm", "knn"])
+@pytest.mark.parametrize(
+    ("base", "regions"),
+    [
+        pytest.param(base, regions, marks=() if (base, regions) in USUAL else rarely)
+        for base in ("stump", "linear_svm", "knn")
+        for regions in ("box", "nonparametric", "polyhedron", "ellipse")
+    ],
+)
 def test_every_prediction_is_explained(iris, base, regions):
     X, y = iris
     model = EOPClassifier(base, regions=regions, random_state=0).fit(X, y)

@@ -7,12 +7,14 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from _support.extended import seeds
+from _support.extended import EXTENDED
 from pellucid import XClusters
 from pellucid.datasets import make_card_trends
 from pellucid.xclusters import series_from_long
 
 OPTIONS = {"explanation_distance": "jaccard"}
+
+rarely = pytest.mark.skipif(not EXTENDED, reason="other data are tested")
 
 
 def fit(card, **options):
@@ -30,7 +32,7 @@ def test_planted_trends_without_noise_are_found():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=rarely)])
 def test_planted_trends_are_found_better_than_by_two_step(seed):
     card = make_card_trends(250, random_state=seed)
     ours, two_step = fit(card), fit(card, search="two-step")
@@ -41,7 +43,8 @@ def test_planted_trends_are_found_better_than_by_two_step(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", seeds(6))
+@rarely  # test_xclusters.py tests the same on other data
+@pytest.mark.parametrize("seed", range(6))
 def test_branch_and_bound_needs_a_third_of_the_evaluations_of_the_grid(seed):
     card = make_card_trends(100, random_state=seed)
     ours, grid = fit(card), fit(card, search="grid")

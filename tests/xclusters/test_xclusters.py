@@ -5,6 +5,7 @@ import pickle
 import signal
 import sys
 import warnings
+from functools import cache
 
 import matplotlib as mpl
 import numpy as np
@@ -25,12 +26,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
+from _support.extended import EXTENDED
 from _support.sklearn_checks import expected_failures
 from pellucid import ExKMC, XClusters, export_text
 from pellucid.plotting import plot_tree
 from pellucid.xclusters import pairwise
 
 mpl.use("Agg")
+
+rarely = pytest.mark.skipif(not EXTENDED, reason="other variants are tested")
 
 FAST = {"k_range": (2, 6)}
 
@@ -52,6 +56,13 @@ def trends(seed=0, districts="ABCDEFGH", noise=0.3):
 def model():
     table, _ = trends()
     return XClusters("day *", **FAST).fit(table)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Models of trends with much noise, each fitted once."""
+    table, _ = trends(noise=1.5)
+    return table, cache(lambda **options: XClusters("day *", **options, **FAST).fit(table))
 
 
 def alike(one, other):
@@ -139,7 +150,7 @@ def test_clusters_of_one_row_are_avoided_unless_asked_for():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=rarely)])
 def test_at_most_a_third_of_the_grid_is_evaluated(seed):
     random = np.random.default_rng(seed)
     explanation = np.column_stack([random.integers(0, 4, 60), random.normal(size=60).round(1)])
@@ -262,19 +273,17 @@ def test_rows_are_explained_as_text(model):
     assert "?" in export_text(model, feature_names=names)
 
 
-def test_default_rules_are_short():
-    table, _ = trends(noise=1.5)
-    short = XClusters("day *", **FAST).fit(table)
-    exact = XClusters("day *", tree_accuracy=1.0, **FAST).fit(table)
+def test_default_rules_are_short(noisy):
+    _, fit = noisy
+    short, exact = fit(), fit(tree_accuracy=1.0)
     assert short.tree_accuracy == 0.9 <= short.accuracy_ < exact.accuracy_
     assert len(str(short.explain())) < len(str(exact.explain())) / 2
     assert {rule.cluster for rule in short.rules_ if rule.text} == set(range(short.best_k_))
 
 
-def test_lower_tree_accuracy_gives_smaller_trees():
-    table, _ = trends(noise=1.5)
-    exact = XClusters("day *", tree_accuracy=1.0, **FAST).fit(table)
-    loose = XClusters("day *", tree_accuracy=0.8, tree_measure="accuracy", **FAST).fit(table)
+def test_lower_tree_accuracy_gives_smaller_trees(noisy):
+    table, fit = noisy
+    exact, loose = fit(tree_accuracy=1.0), fit(tree_accuracy=0.8, tree_measure="accuracy")
     at_least = loose.evaluations_["accuracy"]
     assert (at_least >= 0.8).all()
     assert loose.n_nodes_ <= exact.n_nodes_
@@ -296,8 +305,15 @@ def test_custom_trees(tree):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("search", ["branch-and-bound", "grid"])
-@pytest.mark.parametrize("measure", ["f1", "accuracy"])
+@pytest.mark.parametrize(
+    ("measure", "search"),
+    [
+        ("f1", "branch-and-bound"),
+        ("accuracy", "grid"),
+        pytest.param("accuracy", "branch-and-bound", marks=rarely),
+        pytest.param("f1", "grid", marks=rarely),
+    ],
+)
 def test_accuracy_is_required_of_custom_trees(search, measure):
     table, _ = trends(noise=1.0)
     shallow = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -472,9 +488,10 @@ def test_integer_weights_equal_repeated_rows():
 
 
 @pytest.mark.slow
-def test_larger_trade_off_gives_smaller_trees():
-    table, _ = trends(noise=1.5)
-    found = [XClusters("day *", trade_off=weight, **FAST).fit(table) for weight in (0.1, 1.0, 10.0)]
+def test_larger_trade_off_gives_smaller_trees(noisy):
+    _, fit = noisy
+    assert fit().trade_off == 1.0
+    found = [fit(trade_off=0.1), fit(), fit(trade_off=10.0)]
     nodes = [one.n_nodes_ for one in found]
     assert nodes == sorted(nodes, reverse=True)
     distortions = [one.distortion_ for one in found]

@@ -5,7 +5,7 @@ import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
 import { columnDistribution } from "./column-distribution";
 import { formatIn } from "./column-format";
-import { MAX_PART, breakable, h, setStyle } from "./dom";
+import { MAX_PART, breakable, h, setStyle, withBreaks } from "./dom";
 import { formatCount, formatPercent, formatRows } from "./format";
 import { pictureChoice } from "./picture";
 import { t } from "../texts";
@@ -104,7 +104,8 @@ function nameInput(names: ClusterNames, cluster: number): HTMLElement {
   const input = h("textarea", {
     class: "name",
     rows: 1,
-    placeholder: names.defaultName(cluster),
+    // A space without width is a place for a line break.
+    placeholder: withBreaks(names.defaultName(cluster), "\u200b"),
     maxlength: 80,
     "aria-label": t.nameOf(names.clusters[cluster].label, names.noun),
     autocomplete: "off",

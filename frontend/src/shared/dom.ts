@@ -39,16 +39,17 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 /** Longest part of a name without a place for a line break, in letters, in columns of a table. */
 export const MAX_PART = 16;
 
-/**
- * A name that may be broken after "_" and "/", after "." and "-" between letters, and between "a" and "B", but not inside a word; parts that are
- * longer than `maxPart` may be broken anywhere.
- */
+/** A name with a mark where it may be broken: after "_" and "/", after "." and "-" between letters, and between "a" and "B". */
+export function withBreaks(name: string, mark: string): string {
+  return name
+    .replace(/[_/](?=[^_/\s])/g, `$&${mark}`)
+    .replace(/\p{L}[.-](?=\p{L})/gu, `$&${mark}`)
+    .replace(/\p{Ll}(?=\p{Lu})/gu, `$&${mark}`);
+}
+
+/** A name that is not broken inside a word; parts that are longer than `maxPart` may be broken anywhere. */
 export function breakable(name: string, maxPart = Infinity): DocumentFragment {
-  const marked = name
-    .replace(/[_/](?=[^_/\s])/g, "$&\0")
-    .replace(/\p{L}[.-](?=\p{L})/gu, "$&\0")
-    .replace(/\p{Ll}(?=\p{Lu})/gu, "$&\0");
-  const parts = marked.split("\0").flatMap((part) => {
+  const parts = withBreaks(name, "\0").split("\0").flatMap((part) => {
     const letters = [...part];
     if (letters.length <= maxPart) return [part];
     const pieces: string[] = [];

@@ -2,7 +2,7 @@
 
 import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
-import { h, setStyle } from "./dom";
+import { breakable, h, setStyle } from "./dom";
 import { formatPercent, formatRows } from "./format";
 import { t } from "../texts";
 import type { Noun } from "../texts/en";
@@ -40,7 +40,7 @@ export function drawSentences(list: HTMLElement, names: ClusterNames, rowCounts:
   const total = Math.max(rowCounts.reduce((a, b) => a + b, 0), 1);
   const items = rowCounts.slice(0, MAX_SENTENCES).map((n, c) => {
     const text = t.clusterSentence(formatRows(n, rowsAre), formatPercent(n / total), rules[c]);
-    const name = setStyle(h("a", { class: "badge", href: `#card-${c}` }, names.displayName(c)), clusterStyle(c));
+    const name = setStyle(h("a", { class: "badge", href: `#card-${c}` }, breakable(names.displayName(c))), clusterStyle(c));
     return h("li", {}, name, h("span", {}, ` ${text}`));
   });
   const hidden = rowCounts.length - items.length;

@@ -2,7 +2,7 @@
 
 import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
-import { h, setStyle } from "./dom";
+import { breakable, h, setStyle } from "./dom";
 import { t } from "../texts";
 
 /** A change of the row that leads to another cluster. */
@@ -16,7 +16,7 @@ const MAX_VISIBLE = 6;
 
 /** The name of a cluster on a background of its colour. */
 export function clusterBadge(names: ClusterNames, cluster: number): HTMLElement {
-  return setStyle(h("span", { class: "badge" }, names.displayName(cluster)), clusterStyle(cluster));
+  return setStyle(h("span", { class: "badge" }, breakable(names.displayName(cluster))), clusterStyle(cluster));
 }
 
 /** "This row belongs to ...". The label is added for screen readers, because the reader may have changed the name. */

@@ -59,6 +59,14 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements below a node; expressions hold no imports and no classes."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
+
+
 @cache
 def imports(name: str) -> tuple[str, ...]:
     """Modules of the package that a module imports, at once or in a function."""
@@ -67,7 +75,7 @@ def imports(name: str) -> tuple[str, ...]:
 
 def found_imports(name: str) -> Iterator[str]:
     known = modules(name.split(".")[0])
-    for node in ast.walk(parse(known[name])):
+    for node in statements(parse(known[name])):
         targets = []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             targets = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -116,7 +124,7 @@ def test_no_two_classes_share_a_name():
     names = Counter(
         node.name
         for path in modules().values()
-        for node in ast.walk(parse(path))
+        for node in statements(parse(path))
         if isinstance(node, ast.ClassDef)
     )
     twice = [name for name, count in names.items() if count > 1]

@@ -20,8 +20,7 @@ def main() -> None:
     import pellucid.scale.spark
 
     rows = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
-    for method in (pellucid.ExKMC, pellucid.ExShallow):
-        method(reference=rows[::2], n_jobs=1).fit(pellucid.scan(lambda: iter([rows])))
+    pellucid.ExKMC(reference=rows[::2], n_jobs=1).fit(pellucid.scan(lambda: iter([rows])))
     gc.freeze()
     manager()
 

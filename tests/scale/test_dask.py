@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pellucid
+from _support.extended import EXTENDED
 from pellucid import IMM, ExKMC, ExShallow
 from tests.scale.test_same_tree import (
     ESTIMATORS,
@@ -27,7 +28,7 @@ def frame_of(parts):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the tree has")
-@pytest.mark.parametrize(("name", "seed"), cases(2, 1))
+@pytest.mark.parametrize(("name", "seed"), cases(2 if EXTENDED else 1, 1))
 def test_threaded_scheduler(name, seed):
     random = np.random.default_rng([seed, 7])
     X, centers = make_rows(random)
@@ -155,10 +156,10 @@ def test_distributed_processes_and_a_killed_worker():
         ["distributed", "dask.dataframe", "pellucid.scale.dask", "numba"]
     )
     random = np.random.default_rng(0)
-    X = random.normal(size=(20_000, 5)) + 4 * random.integers(3, size=(20_000, 1))
+    X = random.normal(size=(6000, 5)) + 4 * random.integers(3, size=(6000, 1))
     centers = X[:6]
     parts = [{f"x{j}": part[:, j] for j in range(5)} for part in np.array_split(X, 8)]
-    expected = ExKMC(reference=centers, n_leaves=9).fit(X)
+    expected = ExKMC(reference=centers, n_leaves=7).fit(X)
     with (
         dask.config.set(forked),
         distributed.LocalCluster(
@@ -167,9 +168,8 @@ def test_distributed_processes_and_a_killed_worker():
         distributed.Client(cluster) as client,
     ):
         data = pellucid.scan(frame_of(parts))
-        assert_same_tree(ExKMC(reference=centers, n_leaves=9).fit(data), expected)
         killed = []
-        model = ExKMC(reference=centers, n_leaves=9)
+        model = ExKMC(reference=centers, n_leaves=7)
         grow = model._grow
 
         def kill_then_grow(problem, progress):

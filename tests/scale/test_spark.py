@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import pellucid
+from _support.extended import EXTENDED
 from _support.fitting import assert_same_tree
 from pellucid import ExKMC, ExShallow
 
@@ -23,6 +24,19 @@ pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
+
+JAVA_OPTIONS = " ".join(
+    [
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-Xms768m",
+        "-Xmn384m",
+        # Classes are not verified when they are loaded: Spark loads thousands of them.
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote",
+    ]
+)
 
 if os.environ.get("PELLUCID_SPARK_TESTS") != "require":
     pytest.importorskip("pyspark")
@@ -47,8 +61,11 @@ def spark():
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        # Workers are forked from a process that has imported what they need.
+        .config("spark.driver.extraJavaOptions", JAVA_OPTIONS)
+        .config("spark.ui.showConsoleProgress", "false")
+        # Workers are forked from a process that has imported what they need. With the other
+        # value, tasks on rows and on Arrow batches would each have such a process.
+        .config("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", "false")
         .config("spark.python.daemon.module", "_support.spark_daemon")
         .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(TESTS)]))
         .getOrCreate()
@@ -58,7 +75,7 @@ def spark():
     session.stop()
 
 
-def frame_of(spark, X, weights=None, n_partitions=3):
+def frame_of(spark, X, weights=None, n_partitions=2):
     table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     if weights is not None:
         table["w"] = weights
@@ -71,18 +88,27 @@ def blobs():
     return X, np.array([[0.0, 0], [5, 5]])
 
 
-def test_estimator_in_a_pipeline(spark, tmp_path):
-    from pyspark.ml import Pipeline, PipelineModel
+@pytest.fixture(scope="module")
+def pipeline(spark):
+    """A data frame, and a pipeline of one step that is fitted on it."""
+    from pyspark.ml import Pipeline
 
     from pellucid.spark import Explainer
 
     X, centers = blobs()
     frame = frame_of(spark, X)
-    columns = ["x0", "x1"]
     explainer = Explainer(
-        method="exkmc", inputCols=columns, centers=centers, options={"n_leaves": 3}
+        method="exkmc", inputCols=["x0", "x1"], centers=centers, options={"n_leaves": 3}
     )
-    model = Pipeline(stages=[explainer]).fit(frame)
+    return frame, Pipeline(stages=[explainer]).fit(frame)
+
+
+def test_estimator_in_a_pipeline(pipeline, tmp_path):
+    from pyspark.ml import PipelineModel
+
+    X, centers = blobs()
+    frame, model = pipeline
+    columns = ["x0", "x1"]
     found = model.transform(frame).toPandas()
     expected = ExKMC(reference=centers, n_leaves=3).fit(X)
     assert (found["prediction"] == expected.predict(found[columns].to_numpy())).all()
@@ -151,7 +177,7 @@ def test_same_tree_with_weights_though_a_task_fails(spark, tmp_path, monkeypatch
         yield from map_batches(task, batches)
 
     monkeypatch.setattr(adapter, "map_batches", failing)
-    data = pellucid.scan(frame_of(spark, X, weights, n_partitions=2), weight="w")
+    data = pellucid.scan(frame_of(spark, X, weights), weight="w")
     model = pellucid.EMN(reference=centers).fit(data)
     assert_same_tree(model, pellucid.EMN(reference=centers).fit(X, sample_weight=weights))
     assert os.path.exists(failed)
@@ -198,7 +224,7 @@ def test_vectors_in_a_pipeline(spark, tmp_path):
     steps = [
         VectorAssembler(inputCols=["x0", "x1"], outputCol="v"),
         StandardScaler(inputCol="v", outputCol="features", withMean=True),
-        KMeans(k=3, seed=0, maxIter=2, predictionCol="cluster"),
+        KMeans(k=3, seed=0, maxIter=1, initMode="random", predictionCol="cluster"),
     ]
     fitted = Pipeline(stages=steps).fit(frame)
     clustered = fitted.transform(frame)
@@ -209,26 +235,23 @@ def test_vectors_in_a_pipeline(spark, tmp_path):
     expected = pellucid.EMN(reference=kmeans).fit(rows)
     assert_same_tree(model.explanation, expected)
     assert list(model.explanation.feature_names_in_) == ["features[0]", "features[1]"]
-    # The names that VectorAssembler stored, and a KMeansModel as reference of a scan.
+    # The names that VectorAssembler stored, and a KMeansModel as reference of a scan: which scan
+    # makes no difference.
     centers = np.array(kmeans.clusterCenters())
     of_names = Explainer(featuresCol="v", centers=centers).fit(clustered)
-    of_scan = pellucid.IMM(reference=kmeans).fit(pellucid.scan(frame))
+    of_scan = pellucid.IMM(reference=kmeans).fit(pellucid.scan(lambda: [X], ["x0", "x1"]))
     assert_same_tree(of_names.explanation, of_scan)
     assert list(of_names.explanation.feature_names_in_) == ["x0", "x1"]
-    whole = PipelineModel([*fitted.stages, model])
+    whole = PipelineModel([*fitted.stages[:2], model])
     whole.write().save(str(tmp_path / "model"))
     found = PipelineModel.load(str(tmp_path / "model")).transform(frame)
-    assert found.columns == ["x0", "x1", "v", "features", "cluster", "prediction"]
+    assert found.columns == ["x0", "x1", "v", "features", "prediction"]
     labels = [row.prediction for row in found.select("prediction").collect()]
     assert (expected.predict(rows) == labels).all()
 
 
-def test_a_prediction_of_another_model_is_not_replaced(spark):
-    from pellucid.spark import Explainer
-
-    X, centers = blobs()
-    frame = frame_of(spark, X)
-    model = Explainer(method="imm", inputCols=["x0", "x1"], centers=centers).fit(frame)
+def test_a_prediction_of_another_model_is_not_replaced(pipeline):
+    frame, model = pipeline[0], pipeline[1].stages[0]
     for name in ("prediction", "Prediction"):
         clustered = frame.withColumn(name, frame["x0"])
         with pytest.raises(ValueError, match="'prediction' is in the data already; set another"):
@@ -298,8 +321,11 @@ def test_rows_are_read_twice_and_results_are_merged_as_a_tree(spark, tmp_path, m
     assert len((tmp_path / "log").read_text()) == 2 * 5
 
 
+N_CASES = int(os.environ.get("PELLUCID_SPARK_CASES", "2" if EXTENDED else "1"))
+
+
 @pytest.mark.filterwarnings("ignore:the tree has")
-@pytest.mark.parametrize("seed", range(int(os.environ.get("PELLUCID_SPARK_CASES", "2"))))
+@pytest.mark.parametrize("seed", range(N_CASES))
 def test_random_cases(seed, spark):
     from benchmarks.scale.trees import compare
 

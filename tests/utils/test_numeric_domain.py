@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import pellucid
+from _support.extended import EXTENDED
 from fuzz.exact import partition_cost
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow, OptimalTree, SpEx
 from pellucid._core.data.arrays import Weights
@@ -201,7 +202,7 @@ def test_sparse_costs_of_light_rows_beside_heavy_ones(objective):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("shape", "orders", "polish"),
-    [((30, 3), 20, "deep"), ((1200, 30), 20, True), ((1200, 30), 0, True)],
+    [((30, 3), 20, "deep"), ((1200, 30), 20, True), *[((1200, 30), 0, True)] * EXTENDED],
 )
 def test_polish_gives_the_same_tree_in_any_storage(shape, orders, polish):
     """Also with weights over many orders of magnitude, and with too many values to copy them."""

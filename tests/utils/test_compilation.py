@@ -55,6 +55,40 @@ def test_machine_code_is_kept_for_the_next_process(tmp_path):
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["1"]
 
 
+LOOPS_OF_FUNCTIONS = """
+import numpy as np
+from pellucid._utils.compilation import compiled, inlined
+
+@inlined
+def add_one(x):
+    return x + 1
+
+@inlined
+def double(x):
+    return 2 * x
+
+def loop_of(function):
+    @compiled
+    def change(x):
+        for i in range(len(x)):
+            x[i] = function(x[i])
+    return change
+
+x = np.full(1, 5.0)
+for function in (add_one, double):
+    loop = loop_of(function)
+    loop(x)
+    print(x[0], sum(loop.stats.cache_hits.values()))
+"""
+
+
+def test_loops_that_get_a_function_are_kept_for_the_next_process(tmp_path):
+    (tmp_path / "loops.py").write_text(LOOPS_OF_FUNCTIONS, encoding="utf-8")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import loops"
+    outputs = [run(code, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stdout.split() for _ in range(2)]
+    assert outputs == [["6.0", "0", "12.0", "0"], ["6.0", "1", "12.0", "1"]]
+
+
 class Watch(event.Listener):
     """Whether the garbage collector is on whenever a function is compiled."""
 

@@ -111,6 +111,19 @@ class CodeCache(FunctionCache):
                     parts.append(repr(value))
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Numba's key. Functions of the closure are named: their pickles differ by process."""
+        signature, machine, (code, closure) = super()._index_key(sig, codegen)
+        values: list[Any] = [cell.cell_contents for cell in self._py_func.__closure__ or ()]
+        are_functions = [isinstance(value, Dispatcher) for value in values]
+        if any(are_functions):
+            named = [
+                (value.py_func.__qualname__, value._cache.stamp) if is_function else value
+                for value, is_function in zip(values, are_functions)
+            ]
+            closure = hashlib.sha256(dumps(tuple(named))).hexdigest()
+        return signature, machine, (code, closure)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if self._files is None:  # only now is everything that the function calls defined
             base = self._cache_file._index_name.removesuffix(".nbi")

@@ -61,6 +61,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e6,
     "matplotlib_animations": False,
     "capture_repr": ("_repr_html_", "__repr__"),
+    "ignore_repr_types": r"matplotlib",  # the plot is shown
 }
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

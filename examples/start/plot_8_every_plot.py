@@ -5,8 +5,6 @@ Every plot
 Each plot of :mod:`pellucid.plotting` beside the line that draws it.
 """
 
-import warnings
-
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
@@ -14,12 +12,12 @@ import pellucid
 from pellucid import plotting
 from pellucid.datasets import make_card_trends, make_three_features
 
-warnings.filterwarnings("ignore", "less than half of the rows")
-X = load_wine(as_frame=True).data
-X = X[["alcohol", "flavanoids", "color_intensity", "proline"]]
-kmeans = KMeans(4, n_init=10, random_state=0).fit((X - X.mean()) / X.std())
-labels = kmeans.labels_
-model = pellucid.ExShallow().fit(X, labels)
+wine = load_wine(as_frame=True).data
+standardized = (wine - wine.mean()) / wine.std()
+columns = ["alcohol", "flavanoids", "color_intensity", "proline"]
+X = wine[columns]
+labels = KMeans(4, n_init=10, random_state=0).fit(standardized[columns]).labels_
+model = pellucid.ExplainableKMeans(random_state=0).fit(X, labels)
 
 # %%
 # The tree, with the distribution of each column in the rows that reach the question
@@ -44,13 +42,13 @@ plotting.plot_profile(model, X, cluster=0)
 # %%
 # Cost against the length of the rules
 # ------------------------------------
-plotting.plot_trade_off(pellucid.ExShallow(6, random_state=0).path(X))
+plotting.plot_trade_off(pellucid.ExShallow(6, random_state=0).path(standardized))
 
 # %%
 # Several methods
 # ---------------
-methods = (pellucid.IMM, pellucid.ExShallow, pellucid.ExKMC)
-plotting.plot_comparison([method(6, random_state=0).fit(X) for method in methods])
+methods = (pellucid.IMM, pellucid.ExShallow, pellucid.ExGreedy, pellucid.ExplainableKMeans)
+plotting.plot_comparison([method(6, random_state=0).fit(standardized) for method in methods])
 
 # %%
 # The rules of a rule set
@@ -60,7 +58,7 @@ plotting.plot_rules(pellucid.RuleSet().fit(X, labels))
 # %%
 # Trees, regions and rules side by side
 # -------------------------------------
-kinds = {"tree": pellucid.ExShallow(), "rules": pellucid.RuleSet()}
+kinds = {"tree": pellucid.ExplainableKMeans(random_state=0), "rules": pellucid.RuleSet()}
 plotting.plot_explanations(pellucid.compare_explanations(X, labels, kinds))
 
 # %%

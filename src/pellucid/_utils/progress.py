@@ -23,6 +23,11 @@ class Progress:
     printed on standard error.
     """
 
+    task: str
+    total: int
+    verbose: int | bool
+    done: int
+
     def __init__(self, task: str, total: int, verbose: int | bool) -> None:
         self.task, self.total, self.verbose, self.done = task, total, verbose, 0
         if task:

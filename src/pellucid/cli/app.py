@@ -43,6 +43,8 @@ class _PlainFlags:
 
 
 class Command(_PlainFlags, TyperCommand):
+    """A command with options that may be given without a value."""
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, with the value of an option that may be given without one."""
         for place in [i + 1 for i, text in enumerate(args) if text in OPTIONAL_VALUES]:

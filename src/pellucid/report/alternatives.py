@@ -168,10 +168,13 @@ class Choice:
 class Subject:
     """A model with the rows that it is shown on; `fitted` has cost and reference, if not None."""
 
+    explanation: Explanation
+    fitted: Any
+
     def __init__(self, explanation: Explanation, fitted: Any, X: Any) -> None:
         self.explanation, self.fitted, self._X = explanation, fitted, X
-        self.leaf = explanation.apply(X)  # of each row
-        self.reference = self._find_reference()
+        self.leaf: np.ndarray = explanation.apply(X)  # of each row
+        self.reference: np.ndarray | None = self._find_reference()
 
     def _find_reference(self) -> np.ndarray | None:
         """Position of the reference's cluster of each row, -1 for none; None for other rows."""

@@ -13,7 +13,7 @@ from scipy import sparse
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.rules import default_names
-from pellucid.plotting.axis_ranges import choose_axis
+from pellucid.plotting.axis_ranges import Axis, choose_axis
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.frames import Columns, as_category, as_table, frame_column, is_numeric
@@ -56,6 +56,8 @@ Column = NumberColumn | CategoryColumn
 class Table:
     """Columns of a table, array or sparse matrix as an explanation sees them."""
 
+    n_rows: int
+
     def __init__(self, X: Any, explanation: Explanation) -> None:
         known = getattr(explanation, "feature_names_in_", None)
         names = default_names(explanation.n_features_in_) if known is None else known.tolist()
@@ -73,7 +75,7 @@ class Table:
                 self._X = np.array(X, dtype=object)
             self._place = {name: i for i, name in enumerate(names)}
             self.n_rows = self._X.shape[0]
-        self.names = list(self._place)
+        self.names: list[str] = list(self._place)
         self._asked_values: dict[str, list[Any]] = {}
         self._plain: set[str] = set()
         for described in explanation.tree_columns_:
@@ -204,6 +206,14 @@ class Profile:
     says that the column was clustered on a logarithmic scale.
     """
 
+    bin: np.ndarray
+    n_bins: int
+    mean: float
+    spread: float
+    axis: Axis
+    edges: np.ndarray
+    axis_spread: float
+
     def __init__(
         self,
         column: Column,
@@ -213,7 +223,7 @@ class Profile:
         is_log: bool = False,
     ) -> None:
         self.column = column
-        self.is_number = isinstance(column, NumberColumn)
+        self.is_number: bool = isinstance(column, NumberColumn)
         if isinstance(column, CategoryColumn):
             self.bin, self.n_bins = column.codes, len(column.values) + (column.n_others > 0)
             return

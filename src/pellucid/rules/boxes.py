@@ -72,6 +72,10 @@ class RuleColumns:
     Indicators of one column of the data are one column of sets. Weights are above zero, in units.
     """
 
+    n_rows: int
+    names: Sequence[str | Indicator]
+    is_set: np.ndarray
+
     def __init__(self, X: Any, names: Sequence[str | Indicator], weight: np.ndarray) -> None:
         groups: dict[Any, list[int]] = {}
         for feature, name in enumerate(names):

@@ -73,6 +73,13 @@ class RuleProblem:
     `by_value`, the ends of intervals are searched by code only.
     """
 
+    columns: RuleColumns
+    weight: np.ndarray
+    labels: np.ndarray
+    limits: RuleLimits
+    by_value: bool
+    unit: float
+
     def __init__(
         self,
         columns: RuleColumns,
@@ -90,13 +97,15 @@ class RuleProblem:
         self.by_value, self.unit = by_value, 2.0 ** max(excess, 0)
         is_same = limits.noise_cost == limits.mistake_cost  # both may be infinite
         rate = 1.0 if is_same else limits.noise_cost / limits.mistake_cost
-        self.other = np.where(labels < 0, np.rint(weight * rate).astype(np.int64), weight)
-        self.max_columns = min(limits.max_columns, limits.max_conditions)
+        self.other: np.ndarray = np.where(
+            labels < 0, np.rint(weight * rate).astype(np.int64), weight
+        )
+        self.max_columns: int = min(limits.max_columns, limits.max_conditions)
         bits = _RATE_BITS[limits.overlap]
         cost = min(max(limits.mistake_cost, 2.0**-10), 2.0**bits)
         self.gain_rate: int = 2 ** min(10, max(bits - int(np.ceil(cost)).bit_length(), 0))
         self.cost_rate: int = max(round(cost * self.gain_rate), 1)
-        self.rule_costs = [
+        self.rule_costs: list[tuple[int, int]] = [
             (round(first * self.gain_rate), round(another * self.gain_rate))
             for first, another in limits.min_support
         ]

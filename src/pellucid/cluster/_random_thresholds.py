@@ -46,8 +46,9 @@ class RandomThresholds(BaseReferenceTree):
     ----------
     {n_clusters}
     method : {"makarychev-shan", "gamlath"}, default="makarychev-shan"
-        ``"gamlath"`` draws as described. ``"makarychev-shan"`` also draws again when a cut
-        separates two very close centers of a leaf. The distance of two centers is there the sum of
+        ``"gamlath"`` draws as described (expected cost O(k log^2 k) times the reference's).
+        ``"makarychev-shan"`` also draws again when a cut separates two centers of a leaf that
+        are very close (O(k log k log log k)). The distance of two centers is there the sum of
         (b - a)^2 over all neighbouring coordinates a < b that lie between the two, in all
         columns; very close is at most D / k^3, with D the largest distance of two centers that
         still share a leaf.
@@ -119,8 +120,13 @@ class RandomThresholds(BaseReferenceTree):
 
     def _grow(self, problem, progress):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        options = {"method": self.method, "objective": self.objective}
-        trees = draw_cuts(problem.centers, self.n_draws, seed, **options)
+        trees = draw_cuts(
+            problem.centers,
+            self.n_draws,
+            seed,
+            method=self.method,
+            objective=self.objective,
+        )
         labels = _first_of_equals(problem.centers)[problem.labels].astype(np.intp)
         groupings = _groupings(problem.data, trees)
         self._changes, rounding = cost_changes(problem.data, problem.centers, labels, groupings)
@@ -149,7 +155,8 @@ def _groupings(data: Dataset, trees: Trees) -> Iterator[np.ndarray]:
     counts = {"n_node_samples": none.astype(np.intp), "weighted_n_node_samples": none}
     for parts in zip(*trees):
         tree = ThresholdTree(n_features=data.X.shape[1], **counts, **dict(zip(names, parts)))
-        yield tree.leaf_values(data.X, tree.cluster, count_threads=lambda: data.pool.n_threads)[0]
+        found = tree.leaf_values(data.X, tree.cluster, count_threads=lambda: data.pool.n_threads)
+        yield found[0]
 
 
 def cost_changes(

@@ -39,6 +39,7 @@ class Indicator:
 
     @property
     def word(self) -> str:
+        """Text of the category."""
         return _word(self.value)
 
     @property
@@ -83,6 +84,7 @@ class CategorySet:
 
     @property
     def holds_always(self) -> bool:
+        """Whether the condition holds for every value."""
         return self.is_excluded and not self.values
 
     def __or__(self, other: CategorySet) -> CategorySet:
@@ -225,7 +227,8 @@ def _positions(names: list[str], wanted: Iterable[Any] | None) -> set[int]:
 
 
 def _categories(column: np.ndarray) -> list[Any]:
-    return sorted({as_category(value) for value in set(column.tolist())}, key=_rank)
+    found = {as_category(value) for value in set(column.tolist())}
+    return sorted(found, key=_rank)
 
 
 def _rank(value: Any) -> tuple[Any, ...]:
@@ -286,11 +289,11 @@ def _numbers(column: np.ndarray, name: str, allow_missing: bool) -> np.ndarray:
     is_bad = ~np.isfinite(numbers)
     if allow_missing:
         return np.where(is_bad, np.nan, numbers)
-    if is_bad.any():
-        row = int(is_bad.argmax())
-        what = "NaN" if np.isnan(numbers[row]) else "infinity (inf)"
+    bad = np.flatnonzero(is_bad)
+    if len(bad):
+        what = "NaN" if np.isnan(numbers[bad[0]]) else "infinity (inf)"
         raise ValueError(
-            f"column {name!r} contains {what}, first at row {row}: drop such rows, or impute "
+            f"column {name!r} contains {what}, first at row {bad[0]}: drop such rows, or impute "
             "the values, for example with sklearn.impute.SimpleImputer"
         )
     return numbers

@@ -239,11 +239,7 @@ class ThresholdTree:
         is_finite : bool
             False if `check` is true and `X` holds NaN or an infinity in any column.
         """
-        X = X if sparse.issparse(X) else np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has shape {X.shape}, but the tree expects {self.n_features} columns"
-            )
+        X = self._check_width(X)
         packed = self._packed
         if packed is None:
             packed = PackedTree.of(self)
@@ -265,10 +261,14 @@ class ThresholdTree:
             nodes between them, by increasing number.
         """
         leaf = self.apply(X)
-        indptr = np.concatenate([[0], np.cumsum(self.depth[leaf] + 1)])
+        paths = {
+            int(node): [*(inner for inner, _ in self.path(node)), int(node)]
+            for node in np.unique(leaf)
+        }
+        n_passed = self.depth[leaf] + 1
+        indptr = np.concatenate([[0], np.cumsum(n_passed)])
         indices = np.empty(indptr[-1], dtype=np.intp)
-        for node in np.unique(leaf).tolist():
-            path = [*(inner for inner, _ in self.path(node)), node]
+        for node, path in paths.items():
             first = indptr[:-1][leaf == node]
             indices[first[:, None] + np.arange(len(path))] = path
         entries = (np.ones(len(indices), dtype=np.int64), indices, indptr)
@@ -318,3 +318,11 @@ class ThresholdTree:
                 left = column_values(X, self.feature[node], rows) <= self.threshold[node]
                 reached[int(self.children_left[node])] = rows[left]
                 reached[int(self.children_right[node])] = rows[~left]
+
+    def _check_width(self, X: Any) -> Any:
+        X = X if sparse.issparse(X) else np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has shape {X.shape}, but the tree expects {self.n_features} columns"
+            )
+        return X

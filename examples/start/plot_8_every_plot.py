@@ -16,7 +16,7 @@ wine = load_wine(as_frame=True).data
 standardized = (wine - wine.mean()) / wine.std()
 columns = ["alcohol", "flavanoids", "color_intensity", "proline"]
 X = wine[columns]
-labels = KMeans(4, n_init=10, random_state=0).fit(standardized[columns]).labels_
+labels = KMeans(4, n_init=10, random_state=0).fit_predict(standardized[columns])
 model = pellucid.ExplainableKMeans(random_state=0).fit(X, labels)
 
 # %%
@@ -42,13 +42,15 @@ plotting.plot_profile(model, X, cluster=0)
 # %%
 # Cost against the length of the rules
 # ------------------------------------
-plotting.plot_trade_off(pellucid.ExShallow(6, random_state=0).path(standardized))
+path = pellucid.ExShallow(6, random_state=0).path(standardized)
+plotting.plot_trade_off(path)
 
 # %%
 # Several methods
 # ---------------
-methods = (pellucid.IMM, pellucid.ExShallow, pellucid.ExGreedy, pellucid.ExplainableKMeans)
-plotting.plot_comparison([method(6, random_state=0).fit(standardized) for method in methods])
+methods = ("IMM", "ExShallow", "ExGreedy", "ExplainableKMeans")
+models = [getattr(pellucid, name)(6, random_state=0) for name in methods]
+plotting.plot_comparison([model.fit(standardized) for model in models])
 
 # %%
 # The rules of a rule set
@@ -58,15 +60,17 @@ plotting.plot_rules(pellucid.RuleSet().fit(X, labels))
 # %%
 # Trees, regions and rules side by side
 # -------------------------------------
-kinds = {"tree": pellucid.ExplainableKMeans(random_state=0), "rules": pellucid.RuleSet()}
+tree = pellucid.ExplainableKMeans(random_state=0)
+kinds = {"tree": tree, "rules": pellucid.RuleSet()}
 plotting.plot_explanations(pellucid.compare_explanations(X, labels, kinds))
 
 # %%
 # All levels of a decision list of regions in one figure
 # ------------------------------------------------------
 P, y = make_three_features(300, random_state=0)
-regions = pellucid.EOPClassifier("linear_svm", random_state=0).fit(P, y)
-plotting.plot_levels(regions, P, y)
+regions = pellucid.EOPClassifier("linear_svm", random_state=0)
+regions.fit(P, y)
+axes = plotting.plot_levels(regions, P, y)
 
 # %%
 # One level, and the level that answers a row
@@ -77,13 +81,13 @@ plotting.plot_row(regions, P[7], P, y)
 # %%
 # Regions before and after calibration
 # ------------------------------------
-plotting.plot_calibration(regions, P, y)
+axes = plotting.plot_calibration(regions, P, y)
 
 # %%
 # The scores of nonparametric regions
 # -----------------------------------
-scored = pellucid.EOPClassifier("linear_svm", regions="nonparametric", random_state=0)
-plotting.plot_score_map(scored.fit(P, y), P, y)
+scored = pellucid.EOPClassifier("linear_svm", regions="nonparametric")
+plotting.plot_score_map(scored.set_params(random_state=0).fit(P, y), P, y)
 
 # %%
 # Clusters of series beside their rules

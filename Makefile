@@ -5,6 +5,9 @@ READY := $(VENV)/.ready
 DEMO := $(VENV)/.demo
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 UV := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python
+# uv is faster than pip. It does not read the settings of pip, so that pip is tried if it fails.
+install = @{ $(PIP) uv && $(UV) --editable "$(1)"; } 2>/dev/null || $(PIP) --editable "$(1)"
+DEMO_EXTRAS := .[cli,plot]
 BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
@@ -125,10 +128,6 @@ $(DEMO): pyproject.toml
 $(READY): $(DEMO)
 	$(call install,.[dev])
 	touch $(READY)
-
-DEMO_EXTRAS := .[cli,plot]
-# uv takes a fifth of the processor time of pip. It does not read the settings of pip, so pip is next.
-install = @{ $(PIP) uv && $(UV) --editable "$(1)"; } 2>/dev/null || $(PIP) --editable "$(1)"
 
 clean:
 	rm -rf $(VENV) $(LOWEST) frontend/node_modules demo-output docs/_build docs/gallery docs/api/generated docs/api/backreferences .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis .coverage

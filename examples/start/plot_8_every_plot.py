@@ -48,9 +48,14 @@ plotting.plot_trade_off(path)
 # %%
 # Several methods
 # ---------------
-methods = ("IMM", "ExShallow", "ExGreedy", "ExplainableKMeans")
-models = [getattr(pellucid, name)(6, random_state=0) for name in methods]
-plotting.plot_comparison([model.fit(standardized) for model in models])
+methods = (
+    pellucid.IMM,
+    pellucid.ExShallow,
+    pellucid.ExGreedy,
+    pellucid.ExplainableKMeans,
+)
+models = [method(6, random_state=0).fit(standardized) for method in methods]
+plotting.plot_comparison(models)
 
 # %%
 # The rules of a rule set
@@ -86,8 +91,8 @@ axes = plotting.plot_calibration(regions, P, y)
 # %%
 # The scores of nonparametric regions
 # -----------------------------------
-scored = pellucid.EOPClassifier("linear_svm", regions="nonparametric")
-plotting.plot_score_map(scored.set_params(random_state=0).fit(P, y), P, y)
+scored = pellucid.EOPClassifier("linear_svm", regions="nonparametric", random_state=0)
+plotting.plot_score_map(scored.fit(P, y), P, y)
 
 # %%
 # Clusters of series beside their rules

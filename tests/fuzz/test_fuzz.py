@@ -186,7 +186,8 @@ def test_hash_of_the_engine_depends_on_content_only(tmp_path):
 @pytest.mark.slow
 def test_campaign_counts_hangs():
     """A case above the time limit ends its process, which another one replaces."""
-    lines, n = list[str](), 2 if EXTENDED else 1
+    lines: list[str] = []
+    n = 2 if EXTENDED else 1
     campaign = Campaign(10, 1, 5, n_cases=n, show=lines.append, time_limit=1e-3)
     campaign.run()
     run = campaign.document()["runs"][0]

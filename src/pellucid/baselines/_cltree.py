@@ -73,7 +73,9 @@ class SortedColumn:
     def density(self, part: ColumnPart) -> float:
         """Rows per virtual point; infinite where there are rows and no virtual points."""
         y = self.y(part)
-        return y / part.n if part.n > 0 else np.inf if y > 0 else 0.0
+        if part.n > 0:
+            return y / part.n
+        return np.inf if y > 0 else 0.0
 
     def best_cut(self, part: ColumnPart) -> ColumnCut | None:
         """The cut of the largest information gain, if any gains; ties go to the lowest."""

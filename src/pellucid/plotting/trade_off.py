@@ -69,7 +69,7 @@ def plot_trade_off(
     style: dict[str, Any] = {"color": cluster_color(0), "clip_on": False}
     ax.plot([x[i] for i in edge], [y[i] for i in edge], "-", linewidth=1.5, **style)
     ax.plot(x, y, "o", markersize=6, **style)
-    _write_names(ax, x, y, names, edge, all_of_them=False)
+    _write_names(ax, x, y, names, edge, may_be_far=False)
     return ax
 
 
@@ -132,7 +132,7 @@ def plot_comparison(
     for *place, is_undominated, is_far in zip(x, y, is_best, far):
         style = best if is_undominated else other
         ax.plot(*place, "^" if is_far else "o", clip_on=False, **style)
-    _write_names(ax, x, y, names, edge, all_of_them=True)
+    _write_names(ax, x, y, names, edge, may_be_far=True)
     if not all(is_best):
         from matplotlib.lines import Line2D
 
@@ -179,7 +179,7 @@ def _prepared(ax: Axes | None, measure: str, reference: str, where: str = "") ->
 
 
 def _write_names(
-    ax: Axes, x: list[float], y: list[float], names: list[str], curve: list[int], all_of_them: bool
+    ax: Axes, x: list[float], y: list[float], names: list[str], curve: list[int], may_be_far: bool
 ) -> None:
     """Write names beside their points, without overlaps with each other and with a curve.
 
@@ -218,11 +218,11 @@ def _write_names(
     for i in np.lexsort((x, y)):
         # The width is an estimate.
         size = np.array([1.08 * _FONT * width_of(names[i]) + 2, 1.25 * _FONT])
-        for distance in _DISTANCES if all_of_them else _DISTANCES[:1]:
+        for distance in _DISTANCES if may_be_far else _DISTANCES[:1]:
             box = free_place(i, size, distance)
             if box is not None:
                 break
-        if box is None and not all_of_them:
+        if box is None and not may_be_far:
             continue
         corner = points[i] + [7.0, -size[1] / 2]
         box = box or Bbox([corner, corner + size])

@@ -92,8 +92,11 @@ def _grown_trees(model: Any, X: Any, labels: np.ndarray, objective: str) -> Iter
     """Shorter trees, and the stages of a model or longer ones."""
     from pellucid.cluster import ExKMC, ExShallow
 
-    how = {"objective": objective, **{n: getattr(model, n) for n in ("threshold_style", "n_jobs")}}
-    for point in ExShallow(**how).path(X, labels, max_fits=MOST_FITS):
+    options = {
+        "objective": objective,
+        **{n: getattr(model, n) for n in ("threshold_style", "n_jobs")},
+    }
+    for point in ExShallow(**options).path(X, labels, max_fits=MOST_FITS):
         yield TreeCandidate(point.tree, kind="shorter", amount=float(point.penalty))
     if hasattr(model, "staged_trees"):
         for tree in model.staged_trees():
@@ -102,7 +105,7 @@ def _grown_trees(model: Any, X: Any, labels: np.ndarray, objective: str) -> Iter
     n_leaves = model.tree_.n_leaves
     with impure_rules_allowed():
         most = n_leaves + len(model.cluster_names_)
-        grown = ExKMC(base=model.tree_, n_leaves=most, **how).fit(X, labels)
+        grown = ExKMC(base=model.tree_, n_leaves=most, **options).fit(X, labels)
     for tree in grown.staged_trees():
         if tree.n_leaves > n_leaves:
             yield TreeCandidate(tree, kind="longer", amount=tree.n_leaves - n_leaves)

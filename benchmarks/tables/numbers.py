@@ -86,7 +86,7 @@ def _measured(load: Callable[[], Table], planted: int | None, draw: int) -> dict
     """The scores of a table or of a draw of its rows."""
     from pellucid._utils.notices import notices_to
     from pellucid.table_explainer.number_of_clusters import choose_number
-    from pellucid.table_explainer.preparing import prepare
+    from pellucid.table_explainer.preparing import prepare_table
     from pellucid.tables.reading.files import source_of
 
     table, groups = load()
@@ -97,7 +97,7 @@ def _measured(load: Callable[[], Table], planted: int | None, draw: int) -> dict
         n_drawn = round(SHARE * len(rows))
         rows = np.sort(np.random.default_rng([draw, len(rows)]).permutation(rows)[:n_drawn])
     with notices_to(lambda text: None):
-        prepared = prepare(source_of(table[rows]))
+        prepared = prepare_table(source_of(table[rows]))
     number = choose_number(prepared.Z, columns=prepared.features)
     ari = {} if groups is None or draw else _ari(prepared.Z, groups[rows[prepared.rows]])
     scores = [

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid import cluster, eop, xclusters
-from pellucid._core.kernels.dataset import dense_costs
+from pellucid._core.kernels.dataset import COST_LOOPS
 from pellucid._utils.compilation import event
 from pellucid._utils.progress import Progress
 from pellucid.methods import METHODS, STREAMED
@@ -101,7 +101,7 @@ def all_fits() -> Iterator[Callable[[], Any]]:
 
 def code_folder() -> str | None:
     """A folder in which machine code is stored; None if no folder can be written."""
-    return getattr(dense_costs.stats, "cache_path", None)
+    return getattr(COST_LOOPS["kmeans"][0].stats, "cache_path", None)
 
 
 def _rows(n: int = _N_ROWS) -> np.ndarray:

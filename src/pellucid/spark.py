@@ -15,7 +15,7 @@ from pellucid._utils.notices import InputError
 from pellucid.explanation.explanation import Explanation
 from pellucid.export.json import from_json
 from pellucid.methods import STREAMED, one_of
-from pellucid.scale.prediction import ScanPredictor, predict_source
+from pellucid.scale.prediction import ScanPredictor, free_prefix, predict_source
 from pellucid.scale.references import spark_centers
 from pellucid.scale.scan import scan
 from pellucid.scale.spark import SparkSource, quoted
@@ -120,9 +120,7 @@ class _ExplainerParams(
                 f"featuresCol={column!r} holds no vectors",
                 hint="name columns of numbers (inputCols), or use VectorAssembler",
             )
-        prefix = "_"
-        while any(name.startswith(prefix) for name in frame.columns):
-            prefix += "_"
+        prefix = free_prefix(frame.columns)
         frame = frame.withColumn(prefix, array)
         names = self._names_of_entries(frame, column, prefix)
         entries = [f"{prefix}{j}" for j in range(len(names))]

@@ -9,10 +9,10 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import notices_to
+from pellucid._utils.notices import notices_to, report_held
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import Clustering, cluster_rows
-from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.table_explainer.preparing import PreparedTable, prepare_table
 from pellucid.tables.reading import TableSource
 
 
@@ -39,6 +39,13 @@ def decisions(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
 def source(table: pl.DataFrame, name: str = "table") -> TableSource:
     """A table as if it had been read from a file."""
     return TableSource(name, table)
+
+
+def prepare(table: TableSource, options: ExplainOptions | None = None) -> PreparedTable:
+    """A prepared table, whose decisions are reported."""
+    prepared = prepare_table(table, options)
+    report_held(prepared.notices)
+    return prepared
 
 
 def run_sql(expression: str, table: pl.DataFrame) -> list[Any]:

@@ -15,7 +15,8 @@ from pellucid import ExShallow, scan
 from pellucid._utils.progress import listening
 from pellucid.cli.app import app
 from pellucid.scale import KMeans
-from pellucid.table_explainer import streaming, tuning
+from pellucid.table_explainer import explain as explain_module
+from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.tables.reading.large_files import memory_needed, open_large
 from pellucid.tables.reading.source import ReadingOptions
@@ -123,8 +124,8 @@ def test_centers_of_a_sample_are_moved_to_the_means_of_all_rows(data, monkeypatc
     options = ExplainOptions(k=4, method="exshallow", columns=NAMES)
     costs = []
     for n_passes in (5, 0):
-        monkeypatch.setattr(streaming, "KMeans", partial(KMeans, max_iter=n_passes))
-        model = streaming.explain_large(table, 10_000, options).fitted.model
+        monkeypatch.setattr(explain_module, "KMeans", partial(KMeans, max_iter=n_passes))
+        model = explain_module.explain_large(table, 10_000, options).fitted.model
         costs.append(model.reference_inertia_)
     assert costs[0] < costs[1]
 

@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from _support.extended import seeds
+from _support.tables import prepare
 from pellucid.cli.app import app
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import cluster_rows, fit_tree
-from pellucid.table_explainer.preparing import prepare
 from pellucid.tables.reading import TableSource
 
 

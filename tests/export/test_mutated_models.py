@@ -20,7 +20,7 @@ from _support.extended import EXTENDED
 from _support.memory import PEAK
 from _support.mutations import HUGE, mutate
 from pellucid import EOPClassifier, ExKMC, Explanation, from_json
-from pellucid.export.schema import schema_of
+from pellucid.export.json_reading import schema_of
 
 N_MUTATIONS = int(os.environ.get("PELLUCID_MUTATIONS", 1200 if EXTENDED else 240))
 MAX_SECONDS = 5

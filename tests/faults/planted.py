@@ -235,7 +235,7 @@ FAULTS = (
     ),
     Fault(
         "K_L rounded down (path of ExShallow)",
-        "_core/criteria/induced_cost_path.py",
+        "_core/growers/penalty_path.py",
         "k_left = min(max(-(-k * n_left // n_centers), 1), k - 1)",
         "k_left = min(max(k * n_left // n_centers, 1), k - 1)",
         ("tests/cluster/test_path.py::test_cached_nodes_are_not_searched_again",),

@@ -596,7 +596,9 @@ def check_best_first(oracle: SplitOracle, tree, n_leaves: int, base=None) -> Non
         best = min(open_leaves, key=lambda leaf: (-leaf.gain, leaf.order))
         slack = 2 * oracle.slack(abs(oracle.value(best.rows)))
         allowed = [best] if is_strict else [o for o in open_leaves if o.gain >= best.gain - slack]
-        split = next((o for o in allowed if tree.children_left[o.number] >= 0), None)
+        # Equal gains, such as none, go to the leaf that was created first.
+        made = [leaf for leaf in allowed if tree.children_left[leaf.number] >= 0]
+        split = min(made, key=lambda leaf: (-leaf.gain, leaf.order), default=None)
         if split is None:
             require(oracle.gains_matter, "the leaf of largest gain is not split")
             require(best.gain <= slack, f"a leaf that gains {best.gain} is not split")

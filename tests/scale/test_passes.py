@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from pellucid._core.batches.batch import ALL, Batch, RawBatch
-from pellucid._core.batches.induced_rows import (
+from pellucid._core.batches.batch import ALL, Batch, RawBatch, costs_at
+from pellucid._core.batches.induced_cost import (
     ExcessRequest,
     ExcessSums,
     InducedCostRows,
@@ -86,7 +86,7 @@ def test_nearest_centers_after_each_split(seed):
         found = InducedCostRows(infos, centers, unit).nearest_centers(batch, routing)
         for node, of_leaf in of_node.items():
             rows = (routing.leaves(batch) == node).nonzero()[0]
-            costs = batch.costs(centers[of_leaf], unit)[rows]
+            costs = costs_at(batch, centers[of_leaf], unit)[rows]
             order = costs.argsort(axis=1, kind="stable")[:, :2]
             least, second = np.take_along_axis(costs, order, axis=1).T
             expected = *of_leaf[order].T, least, second - least
@@ -127,7 +127,7 @@ def test_excess_in_ranges_of_edges(seed):
     center_code = np.array([line.searchsorted(x) for line, x in zip(edges, centers.T)])
     info = NodeCenters.of(of_node, center_code, n_bins)
     criterion = InducedCostRows({1: info}, centers, unit)
-    costs = batch.costs(centers[of_node], unit)
+    costs = costs_at(batch, centers[of_node], unit)
     nearest = costs.argmin(axis=1)
     is_inside = X[:, 0] <= threshold
     n_known = 0
@@ -150,8 +150,7 @@ def test_excess_in_ranges_of_edges(seed):
         np.testing.assert_array_equal(found.by_gap, by_gap)
         np.testing.assert_array_equal(found.by_bin, by_bin)
         margins = ExcessSums.empty(len(ranges), n_bins)
-        near = criterion.nearest_centers(batch, routing)
-        task._add_margins(batch, task.requests[0], is_inside.nonzero()[0], near, margins)
+        task.rows(batch, task.requests[0], margins, task.members(batch))
         assert (margins.by_gap <= by_gap).all()
         n_known += (margins.by_gap > 0).sum()
     assert n_known > 0  # the excess of some rows is known without their costs

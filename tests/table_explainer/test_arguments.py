@@ -46,6 +46,12 @@ def test_no_name_is_an_error(given):
         match_names(given, COLUMNS, "columns")
 
 
+def test_an_empty_list_leaves_out_nothing():
+    assert match_names([], COLUMNS, "exclude") == []
+    with pytest.raises(UsageError, match="^labels= names no column$"):
+        match_names("", COLUMNS, "labels")
+
+
 def test_a_name_cannot_be_given_twice():
     with pytest.raises(UsageError, match="^exclude= names 'Carrier' more than once$"):
         match_names("carrier,Carrier", COLUMNS, "exclude")

@@ -11,11 +11,11 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import pellucid
-from _support.tables import blobs, clustered, decisions, source
+from _support.tables import blobs, clustered, decisions, prepare, source
 from pellucid._utils.notices import InputError, UsageError, command_line
 from pellucid.table_explainer.arguments import ExplainOptions
 from pellucid.table_explainer.clustering import cluster_rows
-from pellucid.table_explainer.preparing import prepare, row_name
+from pellucid.table_explainer.preparing import row_name
 
 
 def flags(n_rows: int = 400) -> pl.DataFrame:

@@ -11,10 +11,9 @@ import pytest
 
 import pellucid
 from _support.extended import seeds
-from _support.tables import blobs, source
-from pellucid.explanation.cluster_names import Claim, category_words
-from pellucid.table_explainer.descriptions import suggest_names
-from pellucid.table_explainer.preparing import prepare
+from _support.tables import blobs, prepare, source
+from pellucid.explanation.cluster_names import Claim, _without_contradictions, category_words
+from pellucid.table_explainer.explainer import suggest_names
 from pellucid.tables.encoding import Indicator
 
 
@@ -127,6 +126,17 @@ def test_braces_in_columns_and_categories():
 def test_dates_and_years_are_early_or_late():
     table = pl.DataFrame({"year built": [1950, 1951] * 15 + [2010, 2011] * 15})
     assert names_of(table, np.repeat([0, 1], 30)) == ["early year built", "late year built"]
+
+
+def test_high_is_not_below_medium():
+    """Measured by halves of the rows, "high" may hold for a cluster of lower numbers."""
+    high, middle, low = (
+        Claim(f"{word} x", "x", "", 0.7, 0.3, side=side, level=level)
+        for word, side, level in (("high", 1, 0.1), ("medium", 0, 0.5), ("low", -1, -1.0))
+    )
+    other = Claim("high y", "y", "", 0.8, 0.3, side=1, level=0.2)
+    assert _without_contradictions([[high, other], [middle], [low]]) == [[other], [middle], [low]]
+    assert _without_contradictions([[high], [other], [low]]) == [[high], [other], [low]]
 
 
 def test_names_are_different():

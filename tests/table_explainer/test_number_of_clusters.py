@@ -14,10 +14,11 @@ from sklearn.metrics import pairwise_distances, silhouette_score
 
 import pellucid
 from _support.extended import EXTENDED, seeds
-from _support.tables import blobs, clustered, decisions, source
+from _support.tables import blobs, clustered, decisions, prepare, source
 from pellucid.table_explainer.arguments import read_number
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.number_of_clusters import (
+    ChosenNumber,
     NumberScore,
     _silhouette,
     choose_from,
@@ -25,7 +26,6 @@ from pellucid.table_explainer.number_of_clusters import (
     row_keys,
     silhouette,
 )
-from pellucid.table_explainer.preparing import prepare
 
 
 def overlapping(seed: int) -> pl.DataFrame:
@@ -120,6 +120,15 @@ def test_the_largest_number_tried_is_named():
     assert '; 8 is the largest number tried (k="8-16" tries more)' in lines[-1]
     _, lines = decisions(clustered, prepare(source(blobs(200, 4))), k=(4, 5))
     assert "largest number tried" not in lines[-1]
+
+
+def test_no_more_clusters_than_rows_are_advised():
+    def reasons(n_rows):
+        scores = (scored(3, 0.5),)
+        return "; ".join(ChosenNumber(3, scores, largest=3, n_rows=n_rows).reasons(0.5))
+
+    assert '(k="3-4" tries more)' in reasons(5)
+    assert "largest number" not in reasons(4)
 
 
 def test_other_good_numbers_are_named():

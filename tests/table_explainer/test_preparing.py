@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 import pellucid
-from _support.tables import blobs, decisions, source
+from _support.tables import blobs, decisions, prepare, source
 from pellucid._utils.notices import InputError, UsageError, command_line
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.preparing import prepare
 
 
 def with_gaps(shares: dict[str, float], n_rows: int = 200) -> pl.DataFrame:

@@ -115,6 +115,12 @@ def test_a_requested_identifier_is_a_number():
     assert roles_of(sparse, "sparse", columns="sparse,measure")[0] == "number"
 
 
+@pytest.mark.parametrize("given", [{"include": "region"}, {"columns": "region,measure"}])
+def test_a_requested_code_is_clustered_on(given):
+    assert roles_of(np.arange(N) % 4 + 1, "region")[0] == "described"
+    assert roles_of(np.arange(N) % 4 + 1, "region", **given)[0] == "category"
+
+
 @pytest.mark.parametrize(
     ("values", "name", "line"),
     [

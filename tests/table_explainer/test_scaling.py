@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 import pellucid
-from _support.tables import decisions, source
+from _support.tables import decisions, prepare, source
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.preparing import prepare
 from pellucid.table_explainer.scaling import find_scales
 
 RANDOM = np.random.default_rng(0)

@@ -138,6 +138,12 @@ def test_floats_of_16_bits(given):
     assert found.to_list() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64"])
+def test_integers_of_few_bits_may_be_called_year(dtype):
+    table = source_of(pd.DataFrame({"year": np.array([3, 5, 8], dtype=dtype)}))
+    assert table.formats["year"].kind == "integer"
+
+
 def test_masked_values_are_missing():
     masked = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
     assert source_of(masked).table.rows() == [(1.0, None), (3.0, 4.0)]

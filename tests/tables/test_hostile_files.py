@@ -22,7 +22,7 @@ from pellucid._utils.notices import InputError, notices_to
 from pellucid.cli.app import app
 from pellucid.tables.reading import read_source
 from pellucid.tables.reading.contents import MAX_COLUMNS
-from pellucid.tables.reading.records import distinct_names
+from pellucid.tables.reading.layout import distinct_names
 from pellucid.tables.reading.typed_files import read_typed
 
 MAX_SECONDS, MAX_GROWTH = 10, 400

@@ -46,7 +46,7 @@ def explain(
             raise UsageError(text, hint="write --sql or --model instead, or raise --memory")
         if n_bootstraps is not None:
             raise needs_memory("stability")
-        from pellucid.table_explainer.streaming import explain_large
+        from pellucid.table_explainer.explain import explain_large
 
         with output.working(f"reading {file}"):
             table = open_large(file, request.reading)

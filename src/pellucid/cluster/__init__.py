@@ -2,8 +2,7 @@
 
 from pellucid.cluster._exkmc import ExKMC
 from pellucid.cluster._explainable_kmeans import ExplainableKMeans
-from pellucid.cluster._exshallow import ExShallow
-from pellucid.cluster._exshallow_search import ExShallowSearch
+from pellucid.cluster._exshallow import ExShallow, ExShallowSearch
 from pellucid.cluster._one_leaf_per_cluster import BSIMM, EMN, IMM, ExGreedy
 from pellucid.cluster._optimal import OptimalTree
 from pellucid.cluster._random_thresholds import RandomThresholds

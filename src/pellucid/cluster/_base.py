@@ -43,7 +43,7 @@ from pellucid.explanation.rules import (
     leaf_purity,
     leaf_rules,
 )
-from pellucid.methods import METHODS, STREAMED, one_of
+from pellucid.methods import BY_NAME, STREAMED, one_of
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import Reference, find_reference
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
@@ -87,12 +87,8 @@ class BaseThresholdTree(
     ClusterMixin,
     BaseEstimator,
 ):
-    """Base of the estimators that explain a clustering by a threshold tree.
+    """Base of the estimators that explain a clustering by a threshold tree; `_grow` is theirs."""
 
-    A subclass implements `_grow`.
-    """
-
-    mistakes_: int | float
     _parameter_constraints: dict[Any, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         # `train` is the `fit` of faiss.
@@ -109,18 +105,9 @@ class BaseThresholdTree(
     }
     n_features_in_: int
     feature_names_in_: np.ndarray
-    feature_importances_: np.ndarray
-    scan_gap_: float
     tree_: ThresholdTree
-    n_leaves_: int
-    cluster_names_: np.ndarray
-    cluster_centers_: np.ndarray
-    inertia_: float
     labels_: np.ndarray
-    reference_centers_: np.ndarray
     reference_labels_: np.ndarray
-    reference_inertia_: float
-    rules_: RuleList[ClusterRule]
 
     def __init__(
         self,
@@ -147,14 +134,11 @@ class BaseThresholdTree(
     @property
     def _objective(self) -> str:
         """Name of the cost function, a key of `OBJECTIVES`."""
-        return "kmeans"
+        return getattr(self, "objective", "kmeans")
 
     @property
     def _moves_clusters(self) -> bool:
-        """Whether the clusters of the tree may be others than those of its reference centers.
-
-        Then each gets the name of the reference cluster that it matches.
-        """
+        """Whether clusters of the tree get the names of the reference clusters that they match."""
         return False
 
     @property
@@ -163,7 +147,6 @@ class BaseThresholdTree(
         return False
 
     def _check_parameters(self) -> None:
-        """Raise an error if a parameter, or a combination of them, is not allowed."""
         validate_parameters(self)
 
     @abstractmethod
@@ -171,7 +154,6 @@ class BaseThresholdTree(
         """Grow the tree for a problem: a `Problem`, or a `BatchProblem` if the method streams."""
 
     def _max_leaves(self, n_clusters: int) -> int:
-        """The number of leaves that the tree may have at most."""
         return n_clusters
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -202,17 +184,20 @@ class BaseThresholdTree(
         """`fit`, with costs in another space if one is given."""
         for name in _SOMETIMES_SET:
             self.__dict__.pop(name, None)
-        streams = is_scan(X)
-        if streams:
+        if streams := is_scan(X):
             found = self._fit_scan(X, y, sample_weight)
         else:
             found = self._fit_rows(X, y, sample_weight, space)
         tree, names = found.tree, np.array(found.names)
-        self.tree_, self.n_leaves_, self.cluster_names_ = tree, tree.n_leaves, names
-        self.cluster_centers_, self.inertia_ = found.cluster_centers, found.inertia
-        self.reference_centers_ = found.reference_centers
-        self.reference_inertia_, self.mistakes_ = found.reference_inertia, found.mistakes
-        self.feature_importances_ = found.importances
+        self.tree_ = tree
+        self.n_leaves_: int = tree.n_leaves
+        self.cluster_names_: np.ndarray = names
+        self.cluster_centers_: np.ndarray = found.cluster_centers
+        self.inertia_: float = found.inertia
+        self.reference_centers_: np.ndarray = found.reference_centers
+        self.reference_inertia_: float = found.reference_inertia
+        self.mistakes_: int | float = found.mistakes
+        self.feature_importances_: np.ndarray = found.importances
         self._leaf_rules = leaf_rules(
             tree,
             feature_names=self._names_in(),
@@ -220,26 +205,24 @@ class BaseThresholdTree(
             purity=found.purity,
             noise=found.n_noise,
         )
-        self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
+        self.rules_: RuleList[ClusterRule] = cluster_rules(self._leaf_rules, names.tolist())
         store_training_data(self, X=None if streams else X)
-        n_clusters = len(names)
+        n_clusters, message = len(names), ""
         if (lost := [rule for rule in self.rules_ if not rule.rules]) and self._keeps_labels:
             names_lost = ", ".join(label_text(rule.cluster) for rule in lost)
-            warnings.warn(
+            message = (
                 f"not explained: cluster{'s' * (len(lost) > 1)} {names_lost}. In no "
                 f"leaf of the best tree found with {self.n_leaves_} leaves are its rows the "
-                f"largest part. {self._remedy()}",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"largest part. {self._remedy()}"
             )
         elif self.n_leaves_ < min(self._max_leaves(n_clusters), n_clusters):
-            warnings.warn(
+            message = (
                 f"the tree has {self.n_leaves_} leaves for {n_clusters} clusters: no threshold "
                 "separates the other clusters, because their centers or rows coincide. Use fewer "
-                "clusters",
-                ConvergenceWarning,
-                stacklevel=3,
+                "clusters"
             )
+        if message:
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
         warn_of_impure_rules(self.rules_, self._remedy())
         return self
 
@@ -301,14 +284,14 @@ class BaseThresholdTree(
             finally:
                 partitions.close()
         if not scan.exact:
-            self.scan_gap_ = max(problem.gaps.values(), default=0.0)
+            self.scan_gap_: float = max(problem.gaps.values(), default=0.0)
         self._store_growth(problem, growth, found)
         return found
 
     def _check_scan_parameters(self) -> None:
         """Raise an error if the method, or a parameter, cannot be used on a scan."""
-        names = {method.name: method.streams for method in METHODS}
-        if not next((names[c.__name__] for c in type(self).__mro__ if c.__name__ in names), False):
+        methods = (BY_NAME.get(parent.__name__) for parent in type(self).__mro__)
+        if (method := next(filter(None, methods), None)) is None or not method.streams:
             raise ValueError(
                 f"{type(self).__name__} needs all rows in memory; on a scan, use "
                 f"{one_of(method.name for method in STREAMED.values())}"
@@ -350,8 +333,7 @@ class BaseThresholdTree(
         # NaN, infinities and large numbers are found while the nearest centers are.
         numbers = read_X(self, X, reset=True, check=False)
         n = numbers.shape[0]
-        given = sample_weight is not None
-        weight = read_sample_weight(sample_weight, n) if given else None
+        weight = None if sample_weight is None else read_sample_weight(sample_weight, n)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
             weights = Weights.equal(n, pool) if weight is None else Weights.of(weight)
             data = OBJECTIVES[self._objective](
@@ -465,7 +447,6 @@ class BaseThresholdTree(
             check_is_fitted(self)
 
     def _leaf_values(self, X: Any, values: np.ndarray) -> np.ndarray:
-        """The value of the leaf of each row, given a value per node."""
         rows = read_rows(self, X)
         threads = partial(count_threads, self.n_jobs)
         found, is_finite = self.tree_.leaf_values(rows, values, check=True, count_threads=threads)
@@ -494,7 +475,7 @@ class BaseThresholdTree(
             Minus the cost; higher is better.
         """
         check_is_fitted(self)
-        numbers = read_X(self, X, reset=False)
+        numbers = self._tree_input(X)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
         data = OBJECTIVES[self._objective](numbers, Weights.of(weight))
         return -data.cost(self.tree_.predict(numbers), self.cluster_centers_)
@@ -555,7 +536,6 @@ def _importances(
 
 
 def _clusters(tree: ThresholdTree, leaf: np.ndarray, data: Dataset) -> np.ndarray:
-    """The cluster of each row, given its leaf."""
     return filled(len(leaf), np.intp, data.pool, lambda rows: tree.cluster.take(leaf[rows]))
 
 
@@ -604,8 +584,8 @@ def memory_problem(data: Dataset, reference: Reference, space: Dataset | None = 
 
     The centers of the reference are in the space, by default the columns of the data.
     """
-    labels, is_same = reference.labels, space is None or space is data
-    weight = data.weights.values
+    labels, weight = reference.labels, data.weights.values
+    space = None if space is data else space
 
     def is_left_out(rows: slice) -> np.ndarray:
         return (labels[rows] < 0) | (weight[rows] <= 0)
@@ -613,8 +593,8 @@ def memory_problem(data: Dataset, reference: Reference, space: Dataset | None = 
     if len(left_out := places_where(len(labels), data.pool, is_left_out)):
         counted = np.delete(np.arange(len(labels)), left_out)
         data, labels = data.take(counted), labels[counted]
-        space = None if is_same or space is None else space.take(counted)
-    if is_same or space is None:
+        space = None if space is None else space.take(counted)
+    if space is None:
         return Problem(data, reference.centers, labels, unit_from_labels=True)
     means = np.nan_to_num(data.group_centers(labels, len(reference.centers)))
     other = space, reference.centers

@@ -14,21 +14,15 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def common_parameters(cls: _Estimator) -> _Estimator:
-    """Fill ``{n_clusters}``, ``{common}`` and ``{attributes}`` in the docstring of an estimator.
-
-    ``{common}`` becomes the shared parameters that the estimator has. Similar methods follow the
-    attributes.
-    """
+    """Fill ``{n_clusters}``, ``{common}`` and ``{attributes}`` in the docstring of an estimator."""
     taken = inspect.signature(cls).parameters
     common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
-    if "noise" in taken:
-        common = common.replace("{noise}", taken["noise"].default)
-    parts = {
-        "n_clusters": _N_CLUSTERS,
-        "common": common,
-        "attributes": _ATTRIBUTES + _see_also(cls.__name__),
-    }
-    return fill_docstring(cls, parts)
+    if "noise" in taken:  # the older word means the same
+        common = common.replace("{noise}", taken["noise"].default.replace("group", "cluster"))
+    attributes = _ATTRIBUTES + _see_also(cls.__name__)
+    return fill_docstring(
+        cls, {"n_clusters": _N_CLUSTERS, "common": common, "attributes": attributes}
+    )
 
 
 def with_space(method: Any) -> Callable[[_Method], _Method]:
@@ -46,11 +40,9 @@ def _see_also(name: str) -> str:
     """The section with the methods that the registry calls similar."""
     if name not in BY_NAME:
         return ""
-    similar = [BY_NAME[other] for other in BY_NAME[name].similar]
-    lines = [f"{method.name} : {method.summary}" for method in similar]
-    return "\n    ".join(
-        ["\n", "See Also", "--------", *lines, "explain : All steps, for a table."]
-    )
+    lines = [f"{other} : {BY_NAME[other].summary}" for other in BY_NAME[name].similar]
+    lines.append("explain : All steps, for a table.")
+    return "\n    ".join(["\n", "See Also", "--------", *lines])
 
 
 _SPACE = """
@@ -66,6 +58,9 @@ _N_CLUSTERS = """n_clusters : int, default=None
         labels are given to `fit` as y."""
 
 _PARAMETERS = {
+    "search": """search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is :class:`~pellucid.BeamSearch`
+        with its defaults.""",
     "reference": """reference : None, estimator or array of shape (n_clusters, n_features), \
 default=None
         The clustering to explain, unless its labels are given to `fit` as y. None:
@@ -92,8 +87,9 @@ default=None
         do not help. ``"deep"`` also removes leaves in order to split others, which takes several
         times as long. The clusters may move away from those of the reference.""",
     "n_jobs": """n_jobs : int, default=None
-        Number of threads in `fit` and in `predict`. None and -1 use all processors. Results do
-        not depend on it.""",
+        Number of threads of `fit` and `predict`. None uses all processors, unlike in
+        scikit-learn, unless ``joblib.parallel_config`` or ``OMP_NUM_THREADS`` limits it; -1 uses
+        all. Results do not depend on it.""",
     "random_state": """random_state : int, RandomState instance or None, default=None
         Seed of the default reference.""",
     "verbose": """verbose : int, default=0

@@ -59,9 +59,8 @@ class ExKMC(BaseReferenceTree):
 
     Notes
     -----
-    Each leaf belongs to the reference center that is cheapest for its rows. Growth ends at
-    `n_leaves`, or before, when no further leaf would lower the cost; if every leaf then holds only
-    rows that are cheapest at one and the same center, the tree is the reference clustering.
+    If growth ends before `n_leaves` and every leaf holds only rows that are cheapest at one and the
+    same center, the tree is the reference clustering.
 
     The surrogate cost never rises, so the guarantee of :class:`~pellucid.IMM` holds for every tree
     that starts from IMM's (Theorems 1 to 3 of the paper); see `guarantee_`.
@@ -111,20 +110,18 @@ class ExKMC(BaseReferenceTree):
     def _grow(self, problem, progress):
         base = self._find_base(problem, progress)
         n_leaves = self._max_leaves(problem.n_clusters)
-        self._check_base(None if base is None else base.tree, problem.n_features, n_leaves)
+        if base is not None and base.tree.n_features != problem.n_features:
+            raise ValueError(
+                f"the base tree looks at {base.tree.n_features} columns, but X has "
+                f"{problem.n_features}"
+            )
+        if base is not None and base.tree.n_leaves > n_leaves:
+            raise ValueError(
+                f"n_leaves={n_leaves} is less than the {base.tree.n_leaves} leaves of the base tree"
+            )
         return grow_best_first(
             problem.criterion(SurrogateCost), self.threshold_style, progress, n_leaves, base
         )
-
-    def _check_base(self, base: ThresholdTree | None, n_features: int, n_leaves: int) -> None:
-        if base is not None and base.n_features != n_features:
-            raise ValueError(
-                f"the base tree looks at {base.n_features} columns, but X has {n_features}"
-            )
-        if (smallest := 1 if base is None else base.n_leaves) > n_leaves:
-            raise ValueError(
-                f"n_leaves={n_leaves} is less than the {smallest} leaves of the base tree"
-            )
 
     def _find_base(self, problem: Any, progress: Progress) -> StartTree | None:
         if self.base is None:
@@ -143,12 +140,11 @@ class ExKMC(BaseReferenceTree):
 
     def _store_growth(self, problem, growth, found):
         final = sum(map(problem.criterion(SurrogateCost).cost, growth.leaves.values()))
-        builder, gains, unit = growth.builder, growth.gains, problem.cost_unit
-        n_base = len(builder.splits) - len(gains)
-        self._builder, self._stages = builder, range(n_base, len(builder.splits) + 1)
+        self._builder, n_splits = growth.builder, len(growth.builder.splits)
+        self._stages = range(n_splits - len(growth.gains), n_splits + 1)
         # Whole units, so the steps back from the final cost are exact.
-        units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
-        self.surrogate_costs_ = units * unit
+        units = final + np.cumsum([0, *growth.gains[::-1]], dtype=np.int64)[::-1]
+        self.surrogate_costs_ = units * problem.cost_unit
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
         """The nested trees of this fit, from the base tree to `tree_` before it was polished.

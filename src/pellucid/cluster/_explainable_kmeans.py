@@ -1,4 +1,4 @@
-"""ExplainableKMeans: the cheapest tree that several methods and local search find."""
+"""ExplainableKMeans: the best tree that several methods and local search find."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
-from pellucid._core.refine.draws import most_returning
 from pellucid._core.refine.label_search import grow_for_labels
 from pellucid._core.refine.local_search import TreeLimits
 from pellucid._core.refine.polish import Polished
@@ -23,6 +22,7 @@ from pellucid._core.refine.portfolio import (
     agreement,
     cost_at_means,
     growth_of,
+    most_returning,
     rounded_cost,
 )
 from pellucid._core.refine.tuning import EFFORTS
@@ -106,9 +106,9 @@ class ExplainableKMeans(SpaceTree):
         labels, None is up to twice the number of clusters where one would have no leaf, and, if
         `max_depth` is given, ``2**max_depth`` up to 16 or twice the number of clusters.
     depth_penalty : "auto" or float, default="auto"
-        Weight of WAES, the mean number of conditions per row, when trees are compared, as a
-        fraction of the reference's cost, or of the total weight if labels are given. ``"auto"``: 0,
-        the cheapest tree is kept.
+        Weight of WAES, the mean number of conditions per row, which is added to the sum above (with
+        labels: to the share of mistakes) when trees are compared. ``"auto"``: 0, so that WAES
+        decides between equal trees only.
     max_depth : int, default=None
         Largest depth of a leaf.
     max_conditions : int, default=None
@@ -157,17 +157,19 @@ class ExplainableKMeans(SpaceTree):
 
     What is tried, for each reference:
 
-    - ``effort="fast"``: ExShallow's tree, expanded as by ExKMC where more leaves are allowed, then
-      polished; unless ``faithfulness=0``, the same by the sum above, and IMM's tree;
+    - ``effort="fast"``: ExShallow's tree; unless ``faithfulness=0``, the same by the sum above, and
+      IMM's tree. Each is expanded as by ExKMC where more leaves are allowed, and the best of them
+      is polished;
     - ``"balanced"``: also the tree of ExGreedy, and, where rows × columns × clusters are at most
-      2 million, both by beam search (10 trees, 5 cuts per leaf) or, with more leaves than clusters,
-      CART's. Local search starts from the two best of them. Where it does not use all rows, or with
-      `max_depth` or `max_conditions`, also the tree of IMM; then the three cheapest trees and that
-      of the local search are polished, or two of them where rows × columns × leaves² ÷ clusters are
-      above 5 million;
+      2 million, the same by beam search (10 trees, 5 cuts per leaf) or, with more leaves than
+      clusters, CART's. Local search starts from the two best of them. Where it does not use all
+      rows, or with `max_depth` or `max_conditions`, also the tree of IMM, and the tree of the local
+      search is polished. So is the best of the others if it is better still. Without a local search
+      the three best trees are polished, or two of them where rows × columns × leaves² ÷ clusters
+      are above 5 million;
     - ``"best"``: all of this, and the same with wide beams (40 trees, 10 cuts) whatever the size, a
-      local search several times as long, and five k-means references. Where trees are polished, all
-      of them are.
+      local search several times as long, and five k-means references. Where the local search does
+      not use all rows, all trees are polished.
 
     With `max_depth` or `max_conditions`, further trees are grown: two with a high depth penalty,
     three whose splits leave no more clusters on a side than the levels below can separate, and the
@@ -175,38 +177,34 @@ class ExplainableKMeans(SpaceTree):
     the limits first, so that a limit that the tree keeps anyway changes nothing.
 
     Polishing alternates better cuts, better clusters of leaves and centers at the means of the
-    clusters while the cost falls. The local search (simulated annealing) changes a part of the tree
+    clusters while the sum falls. The local search (simulated annealing) changes a part of the tree
     at random (grows it again, moves a leaf, changes a cut, or gives a leaf to another cluster),
-    improves all cuts while the cost falls, and continues from there unless the cost has risen too
-    much. With one leaf per cluster, trees are also grown again five times from the means of the
-    leaves. The cheapest tree found within `max_depth` and `max_conditions` is kept.
+    improves all cuts, and continues from there unless the sum has risen too much. With one leaf per
+    cluster, trees are also grown again five times from the means of the leaves.
 
     Of more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), the local
     search uses a sample of that size: different rows, chosen by a hash of their values, with the
-    weight of all their copies. Its tree and the cheapest others are then polished on all rows, and
-    the best of these is kept. There is no local search with a `depth_penalty`, nor where the
-    columns are so many that such a sample has fewer than ten rows per cluster.
+    weight of all their copies. There is no local search where the columns are so many that such a
+    sample has fewer than ten rows per cluster, nor with a positive `depth_penalty`, with which all
+    trees are polished.
 
     With labels, ``fit(X, labels)``, the tree with the fewest mistakes is searched instead: the
     weight of the rows whose leaf has another label. Equal ones go to the tree with fewer conditions
     per row. A local search starts from CART's tree, so that the result is never worse than
-    scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=n_leaves)``. Cuts are the best of all
-    columns and values, given the rest of the tree. Of more than 32,768 different rows or 1,048,576
-    values, a sample is searched, and its tree and CART's are improved on all rows. Costs and
-    centers are information only.
+    scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=n_leaves)``. Of more than 32,768
+    different rows or 1,048,576 values, a sample is searched, and its tree and CART's are improved
+    on all rows. Costs and centers are information only.
 
-    With a space, ``fit(X, space=Z)``, thresholds are those of the columns of X. Costs, centers and
-    the reference are those of the rows of Z: principal components, embeddings, features of a
-    kernel, one-hot labels. Trees are also grown by the cost in Z alone, as a regression tree, by
-    the normalised cut, as SpEx, and by CART, since centers that differ in Z may be at one place in
-    the columns of X. With labels, ``fit(X, labels, space=Z)``, the clusters of the labels are the
-    reference, and the cost in Z is minimised. Z is dense, and the search needs up to three times
-    its memory; with more than 512 columns, trees are searched on its first 512 principal
-    components, whose last digits depend on the order of the rows.
+    With a space, ``fit(X, space=Z)``, trees are also grown by the cost in Z alone, as a regression
+    tree, by the normalised cut, as SpEx, and by CART, since centers that differ in Z may be at one
+    place in the columns of X. With labels, ``fit(X, labels, space=Z)``, the clusters of the labels
+    are the reference. Z is dense, and the search needs up to three times its memory; with more than
+    512 columns, trees are searched on its first 512 principal components, whose last digits depend
+    on the order of the rows.
 
     On a :func:`pellucid.scan` whose rows fit into its memory, the result is that of `fit` in
     memory, bit for bit. Otherwise trees are searched on a sample of 100,000 different rows, which
-    depends on the values of the rows only; their costs over all rows are then compared exactly.
+    depends on the values of the rows only; the trees are then compared exactly on all rows.
 
     The amount of work depends on the size of the data and never on time or chance, so results can
     be repeated. "balanced" aims at three times the time of ``KMeans(n_init=10)`` plus two seconds.
@@ -249,8 +247,6 @@ class ExplainableKMeans(SpaceTree):
     stability: bool
     n_trees_tried_: int
     faithfulness_: float
-    disagreement_lower_bound_: int | float
-    cluster_agreement_: np.ndarray
 
     def __init__(
         self,
@@ -307,11 +303,15 @@ class ExplainableKMeans(SpaceTree):
 
     def _least_simple_cost(self, problem: Problem) -> float:
         """Cost of the cheapest tree that other methods grow for costs in a space."""
-        limits = self._limits(problem.n_clusters)
-        simple = Portfolio(problem, EFFORTS["fast"], limits, 0.0, self.threshold_style, True)
-        starts = [start for start in simple.starts_of_space() if limits.allows(start.tree)]
+        simple = self._fast_portfolio(problem)
+        starts = [s for s in simple.starts_of_space() if simple.limits.allows(s.tree)]
         costs = [cost_at_means(start, problem) for start in starts]
         return min(costs, default=np.inf) * (1 + COST_TIE)
+
+    def _fast_portfolio(self, problem: Problem) -> Portfolio:
+        limits, style = self._limits(problem.n_clusters), self.threshold_style
+        only_cost = self._penalty == 0
+        return Portfolio(problem, EFFORTS["fast"], limits, _AUTO_PENALTY, style, only_cost)
 
     def trade_off(
         self,
@@ -360,8 +360,9 @@ class ExplainableKMeans(SpaceTree):
             cost = _reference_cost(problem) or 1.0
             for value in map(float, faithfulness):
                 best = min(model._search(problem, value), key=model._ranking(cost))
-                own = cost_at_means(best, problem)
-                measures = own, own / cost, *_sizes(best.tree), agreement(best, problem)
+                own, tree = cost_at_means(best, problem), best.tree
+                sizes = weighted_average_explanation_size(tree), weighted_average_depth(tree)
+                measures = own, own / cost, *sizes, tree.n_leaves, agreement(best, problem)
                 points.append(TradeOffPoint(0.0, (0.0, 0.0), best.tree, *measures, value))
         return TradeOff(points).undominated(("cost", "agreement", "waes"))
 
@@ -370,23 +371,18 @@ class ExplainableKMeans(SpaceTree):
         reference_cost = _reference_cost(problem)
         mean = rounded_cost(reference_cost) / problem.weights.total
         posed = problem.with_mistake_cost(self.faithfulness_ * mean)
-        limits, style = self._limits(problem.n_clusters), self.threshold_style
-
-        def portfolio(other: Problem) -> Portfolio:
-            return Portfolio(
-                other, EFFORTS["fast"], limits, _AUTO_PENALTY, style, self._penalty == 0
-            )
+        portfolio = self._fast_portfolio(posed)
 
         def grow(drawn: Problem) -> list[Polished]:
-            searched = portfolio(drawn)
+            searched = self._fast_portfolio(drawn)
             trees = searched.candidates(list(searched.starts(Progress("", 1, 0))))
-            return [tree for tree in trees if limits.allows(tree.tree)]
+            return [tree for tree in trees if searched.limits.allows(tree.tree)]
 
         def improve(tree: ThresholdTree) -> Iterator[Polished]:
             for rounds in (0, 100):
-                yield from portfolio(posed).polish(tree, rounds)
+                yield from portfolio.polish(tree, rounds)
 
-        starts = [start.tree for start in portfolio(posed).starts(Progress("", 1, 0))]
+        starts = [start.tree for start in portfolio.starts(Progress("", 1, 0))]
         rank = self._ranking(reference_cost)
         return most_returning(posed, mean, grow, improve, found, starts, rank)
 
@@ -418,30 +414,28 @@ class ExplainableKMeans(SpaceTree):
             rows, limits, most, self.effort, self.threshold_style, self._penalty
         )
         if problem.is_in_memory:
-            self.disagreement_lower_bound_ = problem.weights.of_units(bound)
-        if not problem.is_in_memory:
-            from pellucid._core.batches.routing import Routing
-            from pellucid._core.batches.tasks import CountTask
+            self.disagreement_lower_bound_: int | float = problem.weights.of_units(bound)
+            return growth
+        from pellucid._core.batches.routing import Routing
+        from pellucid._core.batches.tasks import CountTask
 
-            builder = growth.builder
-            units = problem.map(CountTask(Routing.of(builder), problem.n_clusters))[1]
-            for leaf in builder.leaves:
-                builder.set_cluster(leaf, int(units[leaf].argmax()))
-            growth = GrowthResult(builder, [], {})
-        return growth
+        builder = growth.builder
+        units = problem.map(CountTask(Routing.of(builder), problem.n_clusters))[1]
+        for leaf in builder.leaves:
+            builder.set_cluster(leaf, int(units[leaf].argmax()))
+        return GrowthResult(builder, [], {})
 
     def _store_growth(self, problem: Any, growth: GrowthResult, found: FitSummary) -> None:
         if self._keeps_labels and problem.is_in_memory:
             own, units = problem.labels.astype(np.intp), problem.weights.units
             is_right = found.tree.cluster[found.tree.apply(problem.X)] == own
             sums = [np.bincount(own, units * kept, problem.n_clusters) for kept in (is_right, 1)]
-            self.cluster_agreement_ = sums[0] / sums[1]
+            self.cluster_agreement_: np.ndarray = sums[0] / sums[1]
 
     def _remedy(self) -> str:
         if not self._has_labels:
             return "Use more leaves (n_leaves), a larger faithfulness, or fewer clusters"
-        given = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}
-        larger = [f"a larger {name}" for name, limit in given.items() if limit is not None]
+        larger = [f"a larger {name}" for name in self._given_limits()]
         options = ", ".join(["more leaves (n_leaves)", *larger])
         found = f"Use {options}{',' * bool(larger)} or fewer clusters"
         if (bound := getattr(self, "disagreement_lower_bound_", 0)) > 0:
@@ -474,11 +468,8 @@ class ExplainableKMeans(SpaceTree):
         from sklearn.model_selection import KFold
 
         first = clone(self).fit(X, labels)
-        is_counted = np.asarray(first.reference_labels_ != -1)
-        if first.cluster_names_.dtype.kind == "U":
-            is_counted = first.reference_labels_ != "-1"
-        if not is_background(self.noise):
-            is_counted[:] = True
+        noise = "-1" if first.cluster_names_.dtype.kind == "U" else -1
+        is_counted = (first.reference_labels_ != noise) | (not is_background(self.noise))
         X, labels, right = check_array(X, accept_sparse="csr"), np.asarray(labels), 0
         for others, held in KFold(cv, shuffle=True, random_state=0).split(is_counted):
             model = clone(self).fit(X[others], labels[others])
@@ -529,7 +520,13 @@ class ExplainableKMeans(SpaceTree):
                     trees = portfolio.candidates(starts)
                     found += [tree for tree in trees if limits.allows(tree.tree)]
             if not found:
-                raise ValueError(self._too_narrow(problem.n_clusters))
+                within = ", ".join(
+                    f"{name}={limit}" for name, limit in self._given_limits().items()
+                )
+                raise ValueError(
+                    f"no tree for {problem.n_clusters} clusters was found within {within}. Raise "
+                    "the limit, or use fewer clusters"
+                )
             self.n_trees_tried_ += progress.done
             if agreement(min(found, key=rank), problem) >= kept - MAX_LOST:
                 break
@@ -561,7 +558,6 @@ class ExplainableKMeans(SpaceTree):
         ]
 
     def _n_trees(self, problem: Problem) -> int:
-        """How many trees are grown in all."""
         further = (self._n_references() - 1) * self._portfolios(problem, False, {})
         return sum(portfolio.n_trees for portfolio in self._portfolios(problem, True, {}) + further)
 
@@ -595,19 +591,18 @@ class ExplainableKMeans(SpaceTree):
 
         statistics = problem.map(RowStatisticsTask())
         small = _sample_of_scan(problem, statistics.n_rows)
-        found = self._search(small)
-        ranked = [polished.tree for polished in found]
+        trees = [polished.tree for polished in self._search(small)]
+        values = evaluate_trees(problem, trees, statistics)
         yardstick = _reference_cost(small) or 1.0
-        values = evaluate_trees(problem, ranked, statistics)
         whole = yardstick * (values[0].tree.weighted_n_node_samples[0] / small.weights.total)
 
         def rank_of_all(position: int) -> tuple[float, float]:
-            size = weighted_average_explanation_size(values[position].tree)
             value = values[position]
+            size = weighted_average_explanation_size(value.tree)
             cost = -value.between_ss / whole + self.faithfulness_ * value.mistakes
             return cost + self._penalty * size, size
 
-        best = ranked[min(range(len(ranked)), key=rank_of_all)]
+        best = trees[min(range(len(trees)), key=rank_of_all)]
         return GrowthResult(TreeBuilder.from_tree(best), [], {})
 
     def _n_references(self) -> int:
@@ -635,18 +630,9 @@ class ExplainableKMeans(SpaceTree):
             centers = other.centers[np.argsort(match_clusters(table))]
             yield problem.explaining(centers, problem.labels)
 
-    def _too_narrow(self, n_clusters: int) -> str:
+    def _given_limits(self) -> dict[str, int]:
         limits = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}
-        given = ", ".join(f"{name}={limit}" for name, limit in limits.items() if limit is not None)
-        return (
-            f"no tree for {n_clusters} clusters was found within {given}. Raise the limit, or use "
-            "fewer clusters"
-        )
-
-
-def _sizes(tree: ThresholdTree) -> tuple[float, float, int]:
-    """Mean number of conditions, mean depth, and number of leaves."""
-    return weighted_average_explanation_size(tree), weighted_average_depth(tree), tree.n_leaves
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 def _sample_of_scan(problem: Any, n_rows: int | None = None) -> Problem:

@@ -49,6 +49,7 @@ class Guarantee:
 _IMM = "Moshkovitz, Dasgupta, Rashtchian, Frost (2020), Theorem 3"
 _EXKMC = "Frost, Moshkovitz, Rashtchian (2020), Theorem 3"
 _RANDOM = "Gupta, Pittu, Svensson, Yuan (2023)"
+_PROVEN_DRAWS = "kmedians", "gamlath"
 
 
 class GuaranteeMixin:
@@ -70,26 +71,21 @@ class GuaranteeMixin:
         """
         check_is_fitted(self)
         model: Any = self
-        found = {
-            "IMM": _of_imm,
-            "ExKMC": _of_exkmc,
-            "RandomThresholds": _of_random_thresholds,
-            "OptimalTree": _of_optimal_tree,
-        }.get(type(self).__name__)
-        # Without exact passes over all rows, nothing is proven.
-        return None if found is None or hasattr(model, "scan_gap_") else found(model)
+        name = type(self).__name__
+        if hasattr(model, "scan_gap_"):  # without exact passes over all rows, nothing is proven
+            return None
+        if name == "IMM" and model.search == "greedy":
+            return _with_depth(model, model.tree_, _IMM)
+        if name == "ExKMC" and isinstance(model.base, str):
+            return _with_depth(model, next(model.staged_trees()), _EXKMC)
+        if name == "RandomThresholds" and (model.objective, model.method) == _PROVEN_DRAWS:
+            bound = 1 + sum(1 / j for j in range(1, len(model.cluster_names_)))
+            formula = "1 + 1 + 1/2 + ... + 1/(k - 1), on average"
+            return _of_reference(model, bound, formula, _RANDOM)
+        return _of_optimal_tree(model) if name == "OptimalTree" else None
 
 
-def _of_imm(model: Any) -> Guarantee | None:
-    return _with_depth(model, model.tree_, _IMM) if model.search == "greedy" else None
-
-
-def _of_exkmc(model: Any) -> Guarantee | None:
-    is_from_imm = isinstance(model.base, str) and model.base == "imm"
-    return _with_depth(model, next(model.staged_trees()), _EXKMC) if is_from_imm else None
-
-
-def _with_depth(model: Any, tree: Any, source: str) -> Guarantee | None:
+def _with_depth(model: Any, tree: Any, source: str) -> Guarantee:
     """The bound of IMM for a tree that IMM has grown."""
     k = len(model.cluster_names_)
     # Polishing lowers the cost and may change the depth; no tree of k leaves is deeper than k - 1.
@@ -100,14 +96,7 @@ def _with_depth(model: Any, tree: Any, source: str) -> Guarantee | None:
     return _of_reference(model, bound, formula, source)
 
 
-def _of_random_thresholds(model: Any) -> Guarantee | None:
-    if model.objective != "kmedians" or model.method != "gamlath":
-        return None
-    bound = 1 + sum(1 / j for j in range(1, len(model.cluster_names_)))
-    return _of_reference(model, bound, "1 + 1 + 1/2 + ... + 1/(k - 1), on average", _RANDOM)
-
-
-def _of_reference(model: Any, bound: float, formula: str, source: str) -> Guarantee | None:
+def _of_reference(model: Any, bound: float, formula: str, source: str) -> Guarantee:
     cost, reference = float(model.inertia_), float(model.reference_inertia_)
     ratio = cost / reference if reference > 0 else 1.0  # both are 0 then, by the bound
     return Guarantee(bound, ratio, formula, "the cost of the reference", source)

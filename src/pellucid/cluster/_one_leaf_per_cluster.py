@@ -36,9 +36,6 @@ class IMM(BaseSearchTree):
     Parameters
     ----------
     {n_clusters}
-    search : {"greedy", "beam"} or BeamSearch, default="greedy"
-        One tree, cut by cut, or many side by side: ``"beam"`` is :class:`~pellucid.BeamSearch`
-        with its defaults, which is the method :class:`~pellucid.BSIMM`.
     {common}
 
     Attributes
@@ -92,15 +89,12 @@ class EMN(BaseSearchTree):
     .. math:: \min_{i, \theta} \; \frac{\mathrm{mistakes}(i, \theta)}
         {\min\{\mathrm{centers\ left}, \mathrm{centers\ right}\}}.
 
-    A cut that divides the centers evenly may therefore make more mistakes, and trees are
-    mostly shallower than those of :class:`~pellucid.IMM`. Mistakes do not count below the cut.
+    Mistakes do not count below the cut. The paper's method is greedy; beam search minimises the sum
+    of the ratios.
 
     Parameters
     ----------
     {n_clusters}
-    search : {"greedy", "beam"} or BeamSearch, default="greedy"
-        One tree, cut by cut, or many side by side: ``"beam"`` is :class:`~pellucid.BeamSearch`
-        with its defaults, which minimises the sum of the ratios. The paper's method is greedy.
     {common}
 
     Attributes
@@ -143,9 +137,6 @@ class ExGreedy(BaseSearchTree):
     Parameters
     ----------
     {n_clusters}
-    search : {"greedy", "beam"} or BeamSearch, default="greedy"
-        One tree, cut by cut, or many side by side: ``"beam"`` is
-        :class:`~pellucid.BeamSearch` with its defaults.
     {common}
 
     Attributes
@@ -193,7 +184,7 @@ class BSIMM(BaseReferenceTree):
 
     with T the tree before the cut and :math:`(i, \theta)` the cut. It is the same as
     ``IMM(search=BeamSearch(width=beam_width, n_candidates=n_candidates))``. IMM's own tree is
-    always among them, so there are never more mistakes than IMM makes. A beam of width 1 is IMM.
+    always among them; a beam of width 1 is IMM.
 
     Parameters
     ----------

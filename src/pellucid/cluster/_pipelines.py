@@ -141,7 +141,6 @@ def _steps(pipeline: Any) -> tuple[list[Any], Any]:
 
 
 def _clusters(pipeline: Any, model: Any, X: Any) -> np.ndarray:
-    """The cluster of each row in the pipeline."""
     if hasattr(pipeline, "predict"):
         return np.asarray(pipeline.predict(X))
     labels = np.asarray(model.labels_)

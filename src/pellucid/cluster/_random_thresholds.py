@@ -46,9 +46,8 @@ class RandomThresholds(BaseReferenceTree):
     ----------
     {n_clusters}
     method : {"makarychev-shan", "gamlath"}, default="makarychev-shan"
-        ``"gamlath"`` draws as described (expected cost O(k log^2 k) times the reference's).
-        ``"makarychev-shan"`` also draws again when a cut separates two centers of a leaf that
-        are very close (O(k log k log log k)). The distance of two centers is there the sum of
+        ``"gamlath"`` draws as described. ``"makarychev-shan"`` also draws again when a cut
+        separates two very close centers of a leaf. The distance of two centers is there the sum of
         (b - a)^2 over all neighbouring coordinates a < b that lie between the two, in all
         columns; very close is at most D / k^3, with D the largest distance of two centers that
         still share a leaf.
@@ -120,13 +119,8 @@ class RandomThresholds(BaseReferenceTree):
 
     def _grow(self, problem, progress):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        trees = draw_cuts(
-            problem.centers,
-            self.n_draws,
-            seed,
-            method=self.method,
-            objective=self.objective,
-        )
+        options = {"method": self.method, "objective": self.objective}
+        trees = draw_cuts(problem.centers, self.n_draws, seed, **options)
         labels = _first_of_equals(problem.centers)[problem.labels].astype(np.intp)
         groupings = _groupings(problem.data, trees)
         self._changes, rounding = cost_changes(problem.data, problem.centers, labels, groupings)
@@ -155,8 +149,7 @@ def _groupings(data: Dataset, trees: Trees) -> Iterator[np.ndarray]:
     counts = {"n_node_samples": none.astype(np.intp), "weighted_n_node_samples": none}
     for parts in zip(*trees):
         tree = ThresholdTree(n_features=data.X.shape[1], **counts, **dict(zip(names, parts)))
-        found = tree.leaf_values(data.X, tree.cluster, count_threads=lambda: data.pool.n_threads)
-        yield found[0]
+        yield tree.leaf_values(data.X, tree.cluster, count_threads=lambda: data.pool.n_threads)[0]
 
 
 def cost_changes(

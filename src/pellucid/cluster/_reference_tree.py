@@ -22,9 +22,6 @@ from pellucid.cluster._base import BaseThresholdTree
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
 
-SEARCH = [StrOptions({"greedy", "beam"}), BeamSearch]
-"""Constraint of the parameter `search`."""
-
 
 class PolishableTree(BaseThresholdTree):
     """Base of the estimators whose finished tree may be improved by local search: `polish`."""
@@ -74,10 +71,6 @@ class BaseReferenceTree(PolishableTree):
     _has_beam_on_scan = False
     """Whether beam search is possible on a scan."""
 
-    @property
-    def _objective(self) -> str:
-        return self.objective
-
     def _check_scan_parameters(self) -> None:
         super()._check_scan_parameters()
         if self.polish:
@@ -94,7 +87,7 @@ class BaseSearchTree(BaseReferenceTree):
 
     _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
-        "search": SEARCH,
+        "search": [StrOptions({"greedy", "beam"}), BeamSearch],
     }
     _criterion: type[MemoryCriterion[Any]]
     search: Search

@@ -6,11 +6,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
-from pellucid._core.data.components import first_components
 from pellucid._core.data.dataset import Dataset
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import with_space
@@ -26,11 +27,13 @@ MAX_COLUMNS = 512
 _NOTABLE_LOSS = 0.01
 """Part of the sum of squares of which a warning says that the components leave it out."""
 
+_BLOCK_ROWS = 2**13
+"""Rows that are multiplied at a time."""
+
 
 class SpaceTree(BaseThresholdTree):
     """Base of the estimators whose costs may be those of another space than that of thresholds."""
 
-    space_loss_: float
     _has_space = False
     """Whether a space was given to `fit`."""
 
@@ -49,20 +52,20 @@ class SpaceTree(BaseThresholdTree):
     ) -> np.ndarray:
         if space is None:
             return super().fit_predict(X, y, sample_weight)
-        return self.fit(X, y, sample_weight=sample_weight, space=space).labels_
+        return self.fit(X, y, sample_weight, space).labels_
 
     @with_space(BaseThresholdTree.score)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, space: Any = None) -> float:
         check_is_fitted(self)
-        if (space is None) == self._has_space:
+        if space is None and self._has_space:
             raise ValueError(
                 "the centers of this model are in the space of fit; score(X, space=Z) needs the "
                 "rows in that space"
-                if self._has_space
-                else "this model was fitted without a space; use score(X)"
             )
         if space is None:
             return super().score(X, y, sample_weight)
+        if not self._has_space:
+            raise ValueError("this model was fitted without a space; use score(X)")
         rows = self._tree_input(X)
         numbers, n_columns = read_space(space, rows.shape[0]), self.cluster_centers_.shape[1]
         if numbers.shape[1] != n_columns:
@@ -73,37 +76,15 @@ class SpaceTree(BaseThresholdTree):
         data = Dataset(numbers, Weights.of(weight))
         return -data.cost(self.tree_.predict(rows), self.cluster_centers_)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Distance of each row to each of `cluster_centers_`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`. A model whose centers are in another space has no
-            distances to rows of X.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-            Euclidean distances, as in :class:`sklearn.cluster.KMeans`. The nearest center need not
-            be that of the cluster to which the tree assigns the row.
-        """
-        check_is_fitted(self)
-        if self._has_space:
-            raise ValueError(
-                "the centers of this model are in the space of fit, not in the columns of X; use "
-                "sklearn.metrics.pairwise_distances(Z, model.cluster_centers_) with rows Z there"
-            )
-        return super().transform(X)
-
     def _searched(self, problem: Problem) -> Problem:
         """The problem itself or, if its space has too many columns, with the first components."""
         if not problem.has_space:
             return problem
-        self.space_loss_, space = 0.0, problem.space
+        self.space_loss_: float = 0.0
+        space = problem.space
         if (n_columns := space.X.shape[1]) <= MAX_COLUMNS:
             return problem
-        scores, centers, loss = first_components(
+        scores, centers, loss = _first_components(
             space.X, space.weights.values, problem.space_centers, MAX_COLUMNS
         )
         if loss > _NOTABLE_LOSS:
@@ -123,3 +104,27 @@ class SpaceTree(BaseThresholdTree):
             unit_from_labels=problem.unit_from_labels,
             space=(smaller, centers),
         )
+
+
+def _first_components(
+    X: np.ndarray, weight: np.ndarray, centers: np.ndarray, n_components: int
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Scores of the rows and of centers, and the part of the sum of squares that is left out.
+
+    Products are computed by one thread, so that they do not depend on the number of threads. Their
+    last digits depend on the order of the rows.
+    """
+    mean = np.average(X, axis=0, weights=weight)
+    blocks = [slice(i, i + _BLOCK_ROWS) for i in range(0, len(X), _BLOCK_ROWS)]
+    with threadpool_limits(1, user_api="blas"):
+        products = np.zeros((X.shape[1], X.shape[1]))
+        for block in blocks:
+            part = X[block] - mean
+            products += part.T @ (weight[block, None] * part)
+        total = float(np.trace(products))
+        first = max(X.shape[1] - n_components, 0)
+        values, axes = eigh(products, subset_by_index=(first, X.shape[1] - 1), overwrite_a=True)
+        scores = np.concatenate([(X[block] - mean) @ axes for block in blocks])
+        reduced = (centers - mean) @ axes
+    loss = max(1 - float(values.sum()) / total, 0.0) if total > 0 else 0.0
+    return np.ascontiguousarray(scores[:, ::-1]), np.ascontiguousarray(reduced[:, ::-1]), loss

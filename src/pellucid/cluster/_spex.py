@@ -25,10 +25,11 @@ from pellucid.tree.rounding import ThresholdStyle
 
 @common_parameters
 class SpEx(BaseLeafwiseTree):
-    r"""The method of the SpEx paper: a tree from labels alone, or from nearest neighbours.
+    r"""A decision tree that explains cluster labels by cutting few edges of a graph (SpEx).
 
-    The rows of one cluster are joined by edges, and thresholds cut few of them. To explain given
-    labels, :class:`~pellucid.ExplainableKMeans` searches for the fewest mistakes.
+    It is grown on the labels of the reference, or clusters the rows itself by the graph of their
+    nearest neighbours. The rows of one cluster are joined by edges. To explain given labels,
+    :class:`~pellucid.ExplainableKMeans` searches for the fewest mistakes.
 
     With :math:`N_c` rows of cluster c in the data and :math:`S_c` of them in a leaf, the best split
     of a leaf has the least sum over its two sides of
@@ -147,10 +148,9 @@ class SpEx(BaseLeafwiseTree):
         with self._prepare(X, np.zeros(n, dtype=np.intp), sample_weight) as (data, _, problem):
             progress = Progress("SpEx: splits", k - 1, self.verbose)
             tree = self._grow_leaves(problem, progress, k).builder.build()
-            cluster = np.where(tree.is_leaf, np.cumsum(tree.is_leaf) - 1, -1)
-            tree = tree.replace(cluster=cluster)
-            options: dict[str, Any] = {"n_clusters": None, "random_state": None}
-            reference = find_reference(None, data, y=tree.predict(data.X), **options)
+            tree = tree.replace(cluster=np.where(tree.is_leaf, np.cumsum(tree.is_leaf) - 1, -1))
+            labels = tree.predict(data.X)
+            reference = find_reference(None, data, y=labels, n_clusters=None, random_state=None)
             problem = memory_problem(data, reference)
             return self._summarize(data, reference, problem, tree, tree.apply(problem.X))
 

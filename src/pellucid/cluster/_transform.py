@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._utils.estimators import has_space
 from pellucid.tables.frames import refuse_scan
 
 
@@ -23,7 +24,8 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
+            Rows with the columns of `fit`. If the centers are in another space (`fit` with
+            `space`), rows of X have no distances to them: an error.
 
         Returns
         -------
@@ -33,8 +35,14 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             the cluster to which the tree assigns the row.
         """
         check_is_fitted(self)
-        numbers = self._tree_input(X)
-        distances = center_distances(numbers, self.cluster_centers_, self._objective)
+        if has_space(self):
+            raise ValueError(
+                "the centers of this model are in the space of fit, not in the columns of X; use "
+                "sklearn.metrics.pairwise_distances(Z, model.cluster_centers_) with rows Z there"
+            )
+        model: Any = self
+        numbers = model._tree_input(X)
+        distances = center_distances(numbers, self.cluster_centers_, model._objective)
         return distances.astype(numbers.dtype, copy=False)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
@@ -57,13 +65,6 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         refuse_scan(X)
         return super().fit_transform(X, y, **fit_params)
 
-    def _tree_input(self, X: Any) -> Any:
-        raise NotImplementedError
-
-    @property
-    def _objective(self) -> str:
-        raise NotImplementedError
-
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
@@ -71,12 +72,11 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 def center_distances(X: Any, centers: np.ndarray, objective: str) -> np.ndarray:
     """Euclidean or Manhattan distances of the rows of a dense or sparse matrix to the centers."""
-    is_kmeans = objective == "kmeans"
+    metric = "euclidean" if objective == "kmeans" else "cityblock"
     if sparse.issparse(X):
         from sklearn.metrics import pairwise_distances
 
-        metric = "euclidean" if is_kmeans else "manhattan"
         return pairwise_distances(X.tocsr(), sparse.csr_array(centers), metric=metric)
     from scipy.spatial.distance import cdist
 
-    return cdist(X, centers, "euclidean" if is_kmeans else "cityblock")
+    return cdist(X, centers, metric)

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._utils.texts import rule_words
-from pellucid.explanation.conditions import Condition
+from pellucid.explanation.conditions import Condition, category_set
 from pellucid.explanation.rules import ClusterRule
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.encoding import CategorySet, Indicator, column_of
+from pellucid.tables.encoding import Indicator, column_of
 from pellucid.tree.rounding import choose_threshold
 
 TYPICAL, CLEAR = 0.6, 0.25
@@ -44,13 +44,18 @@ _NEGATED = re.compile(r"no[ _-]+(?=\w)", re.IGNORECASE)
 
 
 class Claim(NamedTuple):
-    """A claim about a cluster, with the share of its rows and of the other rows that satisfy it."""
+    """A claim about a cluster, with the share of its rows and of the other rows that satisfy it.
+
+    `side` is 1 for high, 0 for medium and -1 for low numbers, `level` their mean in the cluster.
+    """
 
     words: str
     column: str
     condition: str
     share: float
     others: float
+    side: int | None = None
+    level: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -83,10 +88,7 @@ class ClusterName(str):
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Columns of numbers, and of zeros and ones for categories, with their names.
-
-    `Z` has the same columns on the scale of the clusters.
-    """
+    """Columns of numbers and of indicators; `Z` has them on the scale of the clusters."""
 
     names: Sequence[str | Indicator]
     features: Sequence[np.ndarray]
@@ -102,15 +104,15 @@ def suggest_names(
 ) -> list[ClusterName]:
     """A short, different description of each cluster, such as "high income, low spending".
 
-    `labels` are the clusters of the rows, `rules` the rule of each of the `clusters`.
-    Claims of the rule come first, then those about other columns in the order of their gain. A
-    cluster without any claim is "average".
+    `labels` are the clusters of the rows, `rules` the rule of each of the `clusters`. A cluster
+    without any claim is "average".
     """
     search = _Claims(columns)
     found = [
         search.of_cluster(labels == cluster, rules[i] if rules else None)
         for i, cluster in enumerate(clusters)
     ]
+    found = _without_contradictions(found)
     names = [_joined(claims, 2) for claims in found]
     for n_words, may_repeat in ((3, False), (2, True), (3, True)):
         names = [
@@ -121,6 +123,20 @@ def suggest_names(
         _unique(name, position, rules) if names.count(name) > 1 else name
         for position, name in enumerate(names)
     ]
+
+
+def _without_contradictions(found: list[list[Claim]]) -> list[list[Claim]]:
+    """The claims without those of "high" below a cluster with "medium", or of "low" above one."""
+    medium: dict[str, list[float]] = {}
+    for claim in (claim for claims in found for claim in claims):
+        if claim.side == 0:
+            medium.setdefault(claim.column, []).append(claim.level)
+
+    def is_true(claim: Claim) -> bool:
+        side = claim.side or 0
+        return all(side * (claim.level - level) >= 0 for level in medium.get(claim.column, ()))
+
+    return [[claim for claim in claims if is_true(claim)] for claims in found]
 
 
 def _unique(name: ClusterName, position: int, rules: Sequence[ClusterRule]) -> ClusterName:
@@ -167,24 +183,15 @@ class _Claims:
         if not mine.any() or mine.all():
             return []
         conditions = {} if rule is None else _common_conditions(rule)
-        of_rule = [
-            claim for column in conditions for claim in self._of(column, mine, conditions[column])
-        ]
-        others = [
-            claim
-            for column in self.place
-            if column not in conditions
-            for claim in self._of(column, mine, [])
-        ]
-
-        def by_gain(claims: list[Claim]) -> list[Claim]:
-            return sorted(claims, key=lambda claim: -claim.gain)
-
-        ordered = [c for c in by_gain(of_rule) + by_gain(others) if c.share >= TYPICAL]
-        ordered = [c for c in ordered if c.gain > 0]
+        claims: list[Claim] = []
+        for column in dict.fromkeys([*conditions, *self.place]):
+            found = self._of(column, mine, conditions.get(column, []))
+            claims += [c for c in found if c.share >= TYPICAL and c.gain > 0]
+        claims.sort(key=lambda claim: -claim.gain)
+        ordered = sorted(claims, key=lambda claim: claim.column not in conditions)
         # One claim per column, the first; if none of them is clear, the best of all.
-        found = {c.column: c for c in reversed(ordered) if c.is_clear}
-        return [c for c in ordered if found.get(c.column) is c] or by_gain(ordered)[:1]
+        first = {c.column: c for c in reversed(ordered) if c.is_clear}
+        return [c for c in ordered if first.get(c.column) is c] or claims[:1]
 
     def _of(
         self, column: str, mine: np.ndarray, conditions: Sequence[Sequence[Condition]]
@@ -207,17 +214,21 @@ class _Claims:
         name, say = str(self.columns.names[j]), rule_words()
         known = self.columns.formats.get(name, ColumnFormat())
         is_time = known.is_date or known.kind == "year"
+        low_or_high = (say.early, say.late) if is_time else (say.low, say.high)
         values, z = self.columns.features[j], self.columns.Z[:, j]
 
-        def claim(pattern: str, holds: np.ndarray, **bounds: float) -> Claim:
+        inside, outside = z[mine].mean(), z[~mine].mean()
+
+        def claim(pattern: str, side: int | None, **bounds: float) -> Claim:
             condition = known.condition(name, **bounds)
             # "legs = 4" is shorter than any description of it.
-            is_value = condition.startswith(f"{name} = ")
-            words = condition if is_value else pattern.format(name)
-            return _claim(words, name, condition, mine, holds)
+            words = condition if condition.startswith(f"{name} = ") else pattern.format(name)
+            holds = (values > bounds.get("low", -np.inf)) & (values <= bounds.get("high", np.inf))
+            found = _claim(words, name, condition, mine, holds)
+            return found._replace(side=side, level=float(inside))
 
-        inside, outside = z[mine].mean(), z[~mine].mean()
         is_high = bool(inside > outside)
+        end = "low" if is_high else "high"
         of_rule = low if is_high else high
         bound = of_rule
         if bound is None:
@@ -231,25 +242,19 @@ class _Claims:
         is_against = low != high and of_rule is None
         found: Claim | None = None
         if inside != outside and not is_against and values.min() <= bound < values.max():
-            if is_high:
-                found = claim(say.late if is_time else say.high, values > bound, low=bound)
-            else:
-                found = claim(say.early if is_time else say.low, values <= bound, high=bound)
+            found = claim(low_or_high[is_high], 1 if is_high else -1, **{end: bound})
         if of_rule is not None and not (found is not None and found.is_clear):
             # The rule divides beyond the median: most rows are neither high nor low.
-            opposite = (say.early, say.late) if is_time else (say.low, say.high)
-            pattern = say.not_of.format(opposite[not is_high])
-            bounds = {"low": of_rule} if is_high else {"high": of_rule}
-            beyond = claim(pattern, (values > of_rule) == is_high, **bounds)
+            beyond = claim(say.not_of.format(low_or_high[not is_high]), None, **{end: of_rule})
             found = beyond if found is None or beyond.gain > found.gain else found
         is_clear = found is not None and found.is_clear
         if not is_clear or (low is not None and high is not None):
             first, last = np.quantile(values[mine], MEDIUM)
             least = _readable(values, values[values < first].max(initial=-np.inf), low)
             most = _readable(values, values[values <= last].max(), high)
-            is_below, is_above = values <= least, values > most
-            if min(is_below[~mine].mean(), is_above[~mine].mean()) >= BESIDE_MEDIUM:
-                medium = claim(say.medium, ~is_below & ~is_above, low=least, high=most)
+            others = values[~mine]
+            if min((others <= least).mean(), (others > most).mean()) >= BESIDE_MEDIUM:
+                medium = claim(say.medium, 0, low=least, high=most)
                 found = medium if medium.gain >= MEDIUM_GAIN else found
         if found is not None:
             yield found
@@ -266,7 +271,7 @@ class _Claims:
             yield _claim(category_words(name), column, str(name), mine, holds)
         if not conditions:
             return
-        allowed = reduce(or_, map(_category_set, conditions))
+        allowed = reduce(or_, map(category_set, conditions))
         included = [v for v in names if (v in allowed.values) != allowed.is_excluded]
         left_out = [v for v in names if v not in included]
         if len(included) == 2 < len(names):
@@ -303,12 +308,6 @@ def _common_conditions(rule: ClusterRule) -> dict[str, list[list[Condition]]]:
         leaves.append(found)
     columns = [c for c in leaves[0] if all(c in leaf for leaf in leaves)] if leaves else []
     return {column: [leaf[column] for leaf in leaves] for column in columns}
-
-
-def _category_set(conditions: Sequence[Condition]) -> CategorySet:
-    return CategorySet.of(
-        (c.name, not c.is_upper) for c in conditions if isinstance(c.name, Indicator)
-    )
 
 
 def category_words(name: Indicator) -> str:

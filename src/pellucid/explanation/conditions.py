@@ -59,9 +59,8 @@ class Condition:
 def conditions_text(conditions: Sequence[Condition], union: CategorySet | None = None) -> str:
     """Conditions joined by "and".
 
-    Two bounds of one feature become an interval, and the conditions on the categories of one
-    column become one list, of the allowed or of the excluded categories. `union` replaces the
-    conditions on the categories of its column.
+    Two bounds of one feature become an interval, and the categories of one column one list.
+    `union` replaces the conditions on the categories of its column.
     """
     parts: dict[Any, list[Condition]] = {}
     for condition in conditions:
@@ -98,20 +97,17 @@ def group_by_category(
 
 
 def _category_sets(conditions: Sequence[Condition]) -> Iterator[tuple[Any, CategorySet]]:
-    """The condition on the categories of each column, with the key of its group.
-
-    The key is the column and the set of all conditions on other columns.
-    """
+    """The condition on the categories of each column, after the column and all other conditions."""
     by_column: dict[str, list[Condition]] = {}
     for condition in conditions:
         if isinstance(condition.name, Indicator):
             by_column.setdefault(condition.name.column, []).append(condition)
     for column, tests in by_column.items():
         others = frozenset(other for other in conditions if other not in tests)
-        yield (column, others), _category_set(tests)
+        yield (column, others), category_set(tests)
 
 
-def _category_set(conditions: Sequence[Condition]) -> CategorySet:
+def category_set(conditions: Sequence[Condition]) -> CategorySet:
     """The condition that several conditions on the categories of one column make."""
     return CategorySet.of(
         (condition.name, not condition.is_upper)
@@ -125,7 +121,7 @@ def _join(bounds: list[Condition]) -> str:
     if not isinstance(name, Indicator):
         limits = {"high" if bound.is_upper else "low": bound.threshold for bound in bounds}
         return column_format.condition(name, **limits)
-    categories = _category_set(bounds)
+    categories = category_set(bounds)
     if not categories.is_excluded and not categories.values:
         # No row can reach the leaf.
         return f" {rule_words().and_} ".join(map(str, bounds))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import isnan
 from typing import Any, overload
 
 import numpy as np
@@ -86,11 +87,8 @@ class Explanation(ExportMixin):
         Their names, if they have any.
     tree_columns_ : list of str or Indicator
         Descriptions of the columns of the tree.
-    fill_ : dict of str to value
-        Replacement of missing values, by column of the data.
-    method_ : str or None
-    formats_ : dict of str to ColumnFormat
-    reading_ : dict or None
+    fill_, method_, formats_, reading_
+        See the parameters.
 
     See Also
     --------
@@ -116,15 +114,6 @@ class Explanation(ExportMixin):
     >>> explanation.predict(X[["petal length (cm)"]].iloc[[0, 60, 140]])
     array([1, 0, 2])
     """
-
-    tree_columns_: list[str | Indicator]
-    feature_names_in_: np.ndarray
-    n_features_in_: int
-    n_leaves_: int
-    cluster_names_: np.ndarray
-    fill_: dict[str, Any]
-    formats_: dict[str, ColumnFormat]
-    rules_: RuleList[ClusterRule]
 
     def __init__(
         self,
@@ -228,15 +217,14 @@ class Explanation(ExportMixin):
         return hash(self.tree_)
 
     def _names_and_purity(self) -> tuple[Any, ...]:
-        purity = [None if rule.purity != rule.purity else rule.purity for rule in self._leaf_rules]
+        quality = [(None if isnan(r.purity) else r.purity, r.n_noise) for r in self._leaf_rules]
         names = getattr(self, "feature_names_in_", None)
         return (
             self.tree_columns_,
             self.cluster_names_.tolist(),
             self.n_features_in_,
             None if names is None else names.tolist(),
-            purity,
-            [rule.n_noise for rule in self._leaf_rules],
+            quality,
             self.fill_,
             self.method_,
             self.formats_,
@@ -428,13 +416,11 @@ class Explanation(ExportMixin):
         {'continent': {'Antarctica': 1}}
         """
         inputs = self.input_columns
-        known = inputs.known
-        if not known:
-            return {}
+        unusual = inputs.unusual(inputs.columns_of(X)) if inputs.known else {}
         return {
             name: dict(Counter(cells.values()).most_common())
-            for name, cells in inputs.unusual(inputs.columns_of(X)).items()
-            if name in known
+            for name, cells in unusual.items()
+            if name in inputs.known
         }
 
     @cached_property

@@ -14,7 +14,7 @@ from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import ColumnNames, Encoding, Indicator
 from pellucid.tables.frames import Columns, as_category, as_table, is_numeric, read_dates
-from pellucid.tree import ThresholdTree
+from pellucid.tree import LEAF, ThresholdTree
 from pellucid.tree.predictor import canonical_csc
 
 if TYPE_CHECKING:
@@ -31,19 +31,14 @@ class InputColumns:
     """The columns of the data that the splits of a tree use.
 
     `names` describe the columns of the tree, `columns` are those of the data in order. `fill` has
-    the replacements of missing values and `formats` the formats, by column of the data; dates are
-    converted to days since 1970-01-01. `reading` is how the table of the model was read. If it is
-    given, `read` takes every table that `pellucid.explain` takes, and a missing number is NaN.
-    Otherwise the columns must have the types of the training data, and a missing number is an
-    error. `replaced` has pairs of a value and what it is read as, by column of the data.
+    the replacements of missing values, `formats` the formats, and `replaced` pairs of a value and
+    what it is read as, by column of the data. `reading` is how the table of the model was read. If
+    it is given, `read` takes every table that `pellucid.explain` takes, and a missing number is
+    NaN. Otherwise columns must have the types of the training data; a missing number is an error.
 
     `encoding` encodes these columns as numbers, `features` are the columns of the tree in the order
     of the encoded columns, and `tree` is the tree restricted to them.
     """
-
-    encoding: Encoding
-    features: list[int]
-    tree: ThresholdTree
 
     def __init__(
         self,
@@ -55,6 +50,10 @@ class InputColumns:
         reading: dict[str, Any] | None = None,
         replaced: dict[str, list[Any]] | None = None,
     ) -> None:
+        self._indicated: dict[str, list[Indicator]] = {}
+        for name in names:
+            if isinstance(name, Indicator):
+                self._indicated.setdefault(name.column, []).append(name)
         values: dict[tuple[str, bool], Any] = {}
         for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
             name = names[feature]
@@ -65,16 +64,12 @@ class InputColumns:
         self.encoding = Encoding([column for column, _ in values], list(values.values()))
         position = {name: i for i, name in enumerate(names)}
         self.features = [position[name] for name in self.encoding.names]
-        self.tree = _restrict(tree, self.features)
+        encoded = {feature: i for i, feature in enumerate(self.features)}
+        feature = np.array([encoded.get(f, LEAF) for f in tree.feature.tolist()])
+        self.tree = tree.replace(feature=feature, n_features=max(len(encoded), 1))
         self._columns, self._fill, self._formats = columns, fill, formats or {}
         self._reading, self._replaced = reading, replaced or {}
-        self._categories = {
-            name.column: name.categories for name in names if isinstance(name, Indicator)
-        }
-        self._indicated: dict[str, list[Any]] = {}
-        for name in names:
-            if isinstance(name, Indicator):
-                self._indicated.setdefault(name.column, []).append(name.value)
+        self._categories = {c: found[-1].categories for c, found in self._indicated.items()}
 
     def read(self, X: Any) -> np.ndarray:
         """The columns as finite numbers of float32 or float64, for `tree`.
@@ -100,10 +95,19 @@ class InputColumns:
         ):
             if not is_category:
                 column = as_numbers(read_dates(name, column, self._formats))
-            column = _replaced(column, self._replaced.get(name))
-            is_filled = name in self._fill
-            values.append(fill_missing(column, self._fill[name]) if is_filled else column)
+            values.append(self._complete(name, column))
         return Columns(columns.names, values, columns.are_named)
+
+    def _complete(self, name: str, column: np.ndarray) -> np.ndarray:
+        """A column with sentinels and spellings replaced, then missing values."""
+        pairs = self._replaced.get(name)
+        if pairs and is_numeric(column):
+            column = np.where(np.isin(column, [value for value, _ in pairs]), np.nan, column)
+        elif pairs:
+            known, cells = dict(pairs), column.tolist()
+            column = np.empty(len(cells), dtype=object)
+            column[:] = [known.get(cell, cell) for cell in cells]
+        return fill_missing(column, self._fill[name]) if name in self._fill else column
 
     @property
     def _reads_tables(self) -> bool:
@@ -115,7 +119,7 @@ class InputColumns:
             return self._filled(Columns.of(self._select(X)).like(self.encoding.input_names))
         if getattr(X, "shape", (1,))[0] == 0:
             names = self.encoding.input_names
-            return Columns(names, [np.empty(0) for _ in names], True)
+            return Columns(names, [np.empty(0)] * len(names), True)
         return self.read_table(self._source(X))[0]
 
     def encode(self, columns: Columns) -> np.ndarray:
@@ -128,11 +132,7 @@ class InputColumns:
         return numbers[~np.isnan(numbers).any(axis=1)]
 
     def find_leaves(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The leaf of each row, and the column of the tree that is missing on its path.
-
-        `numbers` are those of :meth:`read`. The leaf is -1 if a number is missing; otherwise the
-        column is -1.
-        """
+        """The result of `find_leaves` for rows of :meth:`read`, with columns of the whole tree."""
         if not np.isnan(numbers).any():
             return self.tree.apply(numbers), np.full(len(numbers), UNKNOWN)
         columns = dict(enumerate(numbers.T))
@@ -173,8 +173,7 @@ class InputColumns:
                 numbers, unread = as_format(column, known, decimal=decimal)
                 n_unread |= {name: unread} if unread else {}
                 found = numbers.fill_null(float("nan")).to_numpy()
-            found = _replaced(found, self._replaced.get(name))
-            values.append(fill_missing(found, self._fill[name]) if name in self._fill else found)
+            values.append(self._complete(name, found))
         return Columns(names, values, True), n_unread
 
     def _read_categories(self, column: pl.Series, as_written: Any, decimal: str) -> np.ndarray:
@@ -188,7 +187,7 @@ class InputColumns:
             raise InputError(
                 f"column {name!r} has values of type {dtype}; the model has categories"
             )
-        known = set(self._categories[name] or self._indicated[name])
+        known = set(self._categories[name] or (each.value for each in self._indicated[name]))
         kinds = {type(value) for value in known if value is not None}
         cells = column.to_list()
         texts: list[Any] = cells
@@ -284,25 +283,6 @@ class InputColumns:
         position = {name: i for i, name in enumerate(self._columns)}
         columns = [position[name] for name in wanted]
         return canonical_csc(X)[:, columns].toarray() if is_sparse else X[:, columns]
-
-
-def _replaced(column: np.ndarray, pairs: list[list[Any]] | None) -> np.ndarray:
-    """A column with sentinels as missing values, and with other spellings of categories."""
-    if not pairs:
-        return column
-    if is_numeric(column):
-        return np.where(np.isin(column, [value for value, _ in pairs]), np.nan, column)
-    known = dict(pairs)
-    found = np.empty(len(column), dtype=object)
-    found[:] = [known.get(cell, cell) for cell in column.tolist()]
-    return found
-
-
-def _restrict(tree: ThresholdTree, features: list[int]) -> ThresholdTree:
-    """The tree for a matrix that consists of the given columns."""
-    position = {feature: i for i, feature in enumerate(features)}
-    feature = np.array([position.get(f, -1) for f in tree.feature.tolist()], dtype=np.intp)
-    return tree.replace(feature=feature, n_features=max(len(features), 1))
 
 
 def find_leaves(

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 
+from sklearn.utils.validation import check_is_fitted
+
 from pellucid import export, plotting
 from pellucid._utils.estimators import VersionedPickleMixin, find_rows, find_training_data
 
@@ -29,9 +31,6 @@ class FunctionAsMethod:
 
     The function is `name` of `package`, by default the name of the method.
     """
-
-    package: Any
-    name: str
 
     def __init__(self, package: Any = export, name: str = "") -> None:
         self.package, self.name = package, name
@@ -76,8 +75,6 @@ class ReportMixin(VersionedPickleMixin):
         Path
             The file.
         """
-        from sklearn.utils.validation import check_is_fitted
-
         from pellucid.report import write_report
 
         if hasattr(self, "fit"):
@@ -144,8 +141,6 @@ class RuleSetMixin(RegionExportMixin):
         Path
             The file.
         """
-        from sklearn.utils.validation import check_is_fitted
-
         from pellucid.report.rules import write_rule_report
 
         check_is_fitted(self)
@@ -205,7 +200,8 @@ class TreeModelMixin:
         int
             The depth.
         """
-        return _fitted_tree(self).max_depth
+        check_is_fitted(self)
+        return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
         """Number of leaves of the tree.
@@ -215,7 +211,8 @@ class TreeModelMixin:
         int
             The number of leaves.
         """
-        return _fitted_tree(self).n_leaves
+        check_is_fitted(self)
+        return self.tree_.n_leaves
 
     def decision_path(self, X: Any) -> sparse.csr_array:
         """Nodes that each row passes, as an indicator matrix.
@@ -230,12 +227,5 @@ class TreeModelMixin:
         csr_array of shape (n_samples, node_count)
             Entry (i, j) is 1 if row i passes node j of `tree_`. A row of depth d has d + 1 entries.
         """
-        return _fitted_tree(self).decision_path(self._tree_input(X))
-
-
-def _fitted_tree(model: TreeModelMixin) -> ThresholdTree:
-    """The tree of a model; an error if it is not fitted."""
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(model)
-    return model.tree_
+        check_is_fitted(self)
+        return self.tree_.decision_path(self._tree_input(X))

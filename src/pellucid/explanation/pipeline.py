@@ -15,7 +15,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.restate import LARGEST, ColumnSource, MonotoneMap, TreeRestatement
 from pellucid.explanation.rules import default_names
-from pellucid.tables.frames import Columns
+from pellucid.tables.frames import Columns, as_category
 from pellucid.tables.validation import read_X
 
 _POWER_LIMIT = 1e25
@@ -47,8 +47,7 @@ def restate_model(model: Any, steps: list[Any], X: Any = None) -> Explanation:
     """
     first = steps[0] if steps else model
     n_columns = int(first.n_features_in_)
-    names = getattr(first, "feature_names_in_", default_names(n_columns))
-    names = [str(name) for name in names]
+    names = list(map(str, getattr(first, "feature_names_in_", default_names(n_columns))))
     sources = trace_steps(steps, n_columns, model.n_features_in_)
     used = [sources[i] for i in np.unique(model.tree_.feature[~model.tree_.is_leaf])]
     for source in used:
@@ -67,14 +66,14 @@ def restate_model(model: Any, steps: list[Any], X: Any = None) -> Explanation:
         rows = read_X(model, transformed(steps, X), reset=False)
         restatement.find_gaps(rows, _values(X, names, fill))
     tree, old_leaf = restatement.build(names, described, model.threshold_style)
-    purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
-    noise = {rule.leaf: rule.n_noise for rule in model._leaf_rules}
+    rules = {rule.leaf: rule for rule in model._leaf_rules}
+    leaves = {new: rules[old] for new, old in old_leaf.items() if old in rules}
     explanation = Explanation(
         tree,
         names=described,
         clusters=model.cluster_names_.tolist(),
-        purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
-        noise={new: noise[old] for new, old in old_leaf.items() if old in noise},
+        purity={leaf: rule.purity for leaf, rule in leaves.items()},
+        noise={leaf: rule.n_noise for leaf, rule in leaves.items()},
         columns=names,
         fill=fill,
         method=type(model).__name__,
@@ -125,9 +124,9 @@ def _fills(sources: list[ColumnSource], names: list[str]) -> dict[str, Any]:
 
 
 def _trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[ColumnSource]:
-    """Sources of the output columns of a fitted transformer, given those of its input columns.
+    """Sources of the `width` output columns of a fitted transformer, given those of its input.
 
-    `problem` is set for columns that cannot be traced. `width` is the number of output columns.
+    `problem` is set for columns that cannot be traced.
     """
     from sklearn import compose, feature_selection, impute, pipeline, preprocessing
 
@@ -146,13 +145,11 @@ def _trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[Co
     elif isinstance(transformer, preprocessing.OneHotEncoder):
         found = _trace_categories(transformer, sources)
     elif (is_increasing := _is_increasing_map(transformer)) is not None:
-        found = [
-            replace(
-                source,
-                maps=(*source.maps, MonotoneMap(_column_function(transformer, i), is_increasing)),
-            )
-            for i, source in enumerate(sources)
-        ]
+        steps = (
+            MonotoneMap(_column_function(transformer, i), is_increasing)
+            for i in range(len(sources))
+        )
+        found = [replace(s, maps=(*s.maps, step)) for s, step in zip(sources, steps)]
     else:
         found = []
     if len(found) == width:
@@ -184,27 +181,24 @@ def _trace_columns(transformer: Any, sources: list[ColumnSource], width: int) ->
 def _trace_union(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
     found: list[ColumnSource] = []
     for _, part in transformer.transformer_list:
-        if isinstance(part, str):
-            found += sources if part == "passthrough" else []
-        else:
+        if not isinstance(part, str):
             found += _trace(part, sources, len(part.get_feature_names_out()))
+        elif part == "passthrough":
+            found += sources
     return found
 
 
 def _trace_imputer(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
-    missing = transformer.missing_values
+    missing, problem = transformer.missing_values, ""
+    if not (missing is None or missing != missing):
+        problem = f"SimpleImputer(missing_values={missing!r}) replaces values that are not missing"
     found = []
     for source, value in zip(sources, transformer.statistics_.tolist()):
         if not transformer.keep_empty_features and value != value:
             continue  # columns without any value are dropped
-        if not (missing is None or missing != missing):
-            problem = (
-                f"SimpleImputer(missing_values={missing!r}) replaces values that are not missing"
-            )
-            found.append(replace(source, problem=source.problem or problem))
-        elif source.maps or source.category:
-            problem = "SimpleImputer comes after a scaler or an encoder: put it first"
-            found.append(replace(source, problem=source.problem or problem))
+        if problem or source.maps or source.category:
+            late = "SimpleImputer comes after a scaler or an encoder: put it first"
+            found.append(replace(source, problem=source.problem or problem or late))
         else:
             found.append(replace(source, fill=value if source.fill is None else source.fill))
     if transformer.indicator_ is not None:
@@ -218,15 +212,15 @@ def _trace_categories(transformer: Any, sources: list[ColumnSource]) -> list[Col
     infrequent = getattr(transformer, "infrequent_categories_", [None] * len(sources))
     dropped = transformer.drop_idx_
     for i, (source, values) in enumerate(zip(sources, transformer.categories_)):
-        values = [_plain(value) for value in values]
-        grouped = [] if infrequent[i] is None else [_plain(v) for v in infrequent[i]]
+        values = list(map(as_category, values))
+        grouped = [] if infrequent[i] is None else list(map(as_category, infrequent[i]))
         removed = [] if dropped is None or dropped[i] is None else [values[dropped[i]]]
         problem = source.problem
         if not (problem or source.is_plain):
             problem = "OneHotEncoder comes after a transformer that changes the values"
         if source.fill is not None and None in values:
             # An imputer of NaN leaves None as it is, and the encoder makes it a category.
-            if _plain(source.fill) in values:
+            if as_category(source.fill) in values:
                 problem = problem or (
                     "SimpleImputer replaces NaN and leaves None, and the column has both: use "
                     "one of them for missing values"
@@ -240,14 +234,6 @@ def _trace_categories(transformer: Any, sources: list[ColumnSource]) -> list[Col
             problem = problem or "OneHotEncoder groups infrequent categories in one column"
             found.append(replace(source, problem=problem))
     return found
-
-
-def _plain(value: Any) -> Any:
-    """A category as in `Encoding`: None if missing, integral floats as integers."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is None or value != value:
-        return None
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _is_increasing_map(transformer: Any) -> bool | None:

@@ -11,11 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import RegionExportMixin
-from pellucid.regions.answer_regions import (
-    AnswerRegion,
-    answer_regions,
-    region_text,
-)
+from pellucid.regions.answer_regions import AnswerRegion, answer_regions, region_text
 from pellucid.regions.classifiers import Stump
 from pellucid.regions.levels import LevelAnswers, ListLevel, find_answers
 from pellucid.regions.words import with_formats
@@ -75,15 +71,6 @@ class RegionList(RegionExportMixin):
     >>> regions.describe(X[:1])
     ['1. petal length (cm) ≤ 2']
     """
-
-    levels_: list[ListLevel]
-    names_: list[str | Indicator]
-    classes_: np.ndarray
-    default_: int | None
-    total_: float
-    feature_names_in_: np.ndarray
-    fill_: dict[str, Any]
-    formats_: dict[str, ColumnFormat]
 
     def __init__(
         self,

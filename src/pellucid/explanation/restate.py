@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,9 +77,6 @@ class ColumnSource:
 class TreeRestatement:
     """The splits of a tree, restated as splits of the columns of the data; a source per column."""
 
-    tree: ThresholdTree
-    sources: list[ColumnSource]
-
     def __init__(self, tree: ThresholdTree, sources: list[ColumnSource]) -> None:
         self.tree, self.sources = tree, sources
         self.gaps: dict[int, tuple[float, float]] = {}
@@ -100,10 +97,9 @@ class TreeRestatement:
             numbers = values[source.column][rows].astype(np.float64)
             is_low = left if source.is_increasing else ~left
             low, high = self._nearest.get(node, (-np.inf, np.inf))
-            self._nearest[node] = low, high = (
-                float(numbers.max(initial=low, where=is_low)),
-                float(numbers.min(initial=high, where=~is_low)),
-            )
+            low = float(numbers.max(initial=low, where=is_low))
+            high = float(numbers.min(initial=high, where=~is_low))
+            self._nearest[node] = low, high
             if -np.inf < low < high < np.inf:
                 self.gaps[node] = (low, high)
             else:
@@ -119,8 +115,7 @@ class TreeRestatement:
         """The restated tree, and for each of its nodes the node of the original tree.
 
         `names` are the columns of the data, `described` those of the restated tree. `style` is that
-        of the thresholds of splits with a gap. `formats` choose thresholds that are short as text:
-        whole days for dates, and values of the data for integers with few values. See
+        of the thresholds of splits with a gap; `formats` choose them by
         :meth:`ColumnFormat.choose_threshold`.
         """
         tree, builder = self.tree, TreeBuilder(len(described))
@@ -142,9 +137,7 @@ class TreeRestatement:
             weight = tree.weighted_n_node_samples[old]
             builder.set_counts(new, tree.n_node_samples[old], weight)
             old_of[new] = old
-        return builder.build(), {
-            number: old_of[new] for number, new in enumerate(builder.preorder())
-        }
+        return builder.build(), dict(enumerate(old_of[new] for new in builder.preorder()))
 
     def _restate_split(
         self,
@@ -184,16 +177,13 @@ def last_where(holds: Callable[[np.ndarray], np.ndarray]) -> float:
         return np.inf
     while last - first > 1:
         step = max((last - first) // _AT_ONCE, 1)
-        tried = range(first + step, last, step)
-        n_held = int(np.argmin(np.append(holds(_floats(tried)), False)))
-        first, last = (
-            tried[n_held - 1] if n_held else first,
-            tried[n_held] if n_held < len(tried) else last,
-        )
+        places = [first, *range(first + step, last, step), last]
+        n_held = int(np.argmin(np.append(holds(_floats(places[1:-1])), False)))
+        first, last = places[n_held], places[n_held + 1]
     return float(_floats([first])[0])
 
 
-def _floats(numbers: Iterable[int]) -> np.ndarray:
+def _floats(places: list[int]) -> np.ndarray:
     """The float64 at each place in the order of all of them, 0 being at 0."""
-    places = np.array(list(numbers), dtype=np.int64)
-    return np.copysign(np.abs(places).view(np.float64), places)
+    signed = np.array(places, dtype=np.int64)
+    return np.copysign(np.abs(signed).view(np.float64), signed)

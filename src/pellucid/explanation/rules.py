@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -320,11 +321,7 @@ def leaf_rules(
     noise: Mapping[int, int] | None = None,
     formats: Formats | None = None,
 ) -> list[Rule]:
-    """One rule per leaf, left to right.
-
-    Names default to ``x0, x1, ...`` and labels to the numbers of the clusters. A purity that is
-    missing is NaN. `formats` say how the values of numeric columns are written.
-    """
+    """One rule per leaf, left to right; a purity that is missing is NaN."""
     names = default_names(tree.n_features) if feature_names is None else feature_names
     weight = tree.weighted_n_node_samples.tolist()
     children = list(zip(tree.children_left.tolist(), tree.children_right.tolist()))
@@ -353,22 +350,16 @@ def leaf_rules(
 
 def cluster_rules(rules: Sequence[Rule], labels: Sequence[Any]) -> RuleList[ClusterRule]:
     """Rules of the leaves grouped by cluster, one entry for each of `labels`."""
-    return RuleList(
-        [_cluster_rule([r for r in rules if r.cluster == label], label) for label in labels]
-    )
-
-
-def _cluster_rule(rules: list[Rule], label: Any) -> ClusterRule:
-    share = sum(rule.share for rule in rules)
-    pure = sum(rule.share * rule.purity for rule in rules if rule.share > 0)
-    return ClusterRule(
-        cluster=label,
-        rules=tuple(sorted(rules, key=lambda rule: (-rule.share, rule.leaf))),
-        n_samples=sum(rule.n_samples for rule in rules),
-        share=share,
-        purity=pure / share if share > 0 else float("nan"),
-        n_noise=sum(rule.n_noise for rule in rules),
-    )
+    found = []
+    for label in labels:
+        own = [rule for rule in rules if rule.cluster == label]
+        n_samples, n_noise = sum(r.n_samples for r in own), sum(r.n_noise for r in own)
+        share = sum(rule.share for rule in own)
+        pure = sum(rule.share * rule.purity for rule in own if rule.share > 0)
+        purity = pure / share if share > 0 else float("nan")
+        ordered = tuple(sorted(own, key=lambda rule: (-rule.share, rule.leaf)))
+        found.append(ClusterRule(label, ordered, n_samples, share, purity, n_noise))
+    return RuleList(found)
 
 
 def explain_rows(
@@ -423,8 +414,7 @@ def special_rules(
 
     The text of such a rule lists no values of the training data as the only possible ones: "plan
     is not basic" instead of "plan is plus or pro". `unusual` has the values for which the texts are
-    not made, by column and row. `known` has all values of a column in the training data, where
-    they are known.
+    not made, by column and row, `known` the values of columns in the training data.
     """
     by_leaf = {rule.leaf: rule for rule in rules}
     columns_of = {rule.leaf: {c.column for c in rule.conditions} for rule in rules}
@@ -433,14 +423,12 @@ def special_rules(
         for row, value in cells.items():
             if column in columns_of.get(int(leaf[row]), ()):
                 found_in.setdefault(row, {})[column] = value
-    loosened: dict[tuple[int, frozenset[str]], Rule] = {}
+    loosened = cache(lambda leaf, columns: by_leaf[leaf].loosened(columns))
     found = {}
     for row, values in found_in.items():
-        key = int(leaf[row]), frozenset(values)
-        if key not in loosened:
-            loosened[key] = by_leaf[key[0]].loosened(key[1])
+        columns = frozenset(values)
         notes = tuple(_note(c, value, known[c]) for c, value in values.items() if c in known)
-        found[row] = RowRule(loosened[key], notes, key[1])
+        found[row] = RowRule(loosened(int(leaf[row]), columns), notes, columns)
     return found
 
 

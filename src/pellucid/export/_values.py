@@ -22,10 +22,7 @@ _SCALARS = (str, int, float, bool)
 def exported(
     model: Any, feature_names: ColumnNames | None = None, *, check: bool = True
 ) -> Explanation | RegionList:
-    """A model without its fit: an explanation of a tree, or a decision list of regions.
-
-    Regions that no other language can state are an error if `check` is true.
-    """
+    """A model without its fit; `check` refuses regions that no other language can state."""
     if not isinstance(model, RegionExportMixin):
         return Explanation.of(model, feature_names=feature_names)
     if feature_names is not None:
@@ -34,10 +31,7 @@ def exported(
 
 
 def plain_value(value: Any, what: str) -> str | int | float | bool:
-    """Convert a label or a category to a plain string, number or boolean, or raise an error.
-
-    `what` describes the value in the error message.
-    """
+    """A label or a category as a plain string, number or boolean; an error calls it `what`."""
     value = value.item() if isinstance(value, np.generic) else value
     if type(value) not in _SCALARS or (isinstance(value, float) and not math.isfinite(value)):
         raise TypeError(

@@ -18,9 +18,6 @@ from pellucid.tables.encoding import ColumnNames, Indicator, column_of, columns_
 NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
 """That of DMN 1.3, which engines of today read."""
 
-_ANY = "-"
-"""A test that every value passes."""
-
 _Row = tuple[Any, list[tuple[str | Indicator, float, float]]]
 """Cluster and intervals of a rule."""
 
@@ -73,25 +70,23 @@ def to_dmn(model: Any, *, column: str = "cluster", feature_names: ColumnNames | 
     columns = columns_of(name for _, tests in rows for name, _, _ in tests)
     root = Element("definitions", xmlns=NAMESPACE, id="definitions", name=column)
     root.set("namespace", "pellucid")
-    types = {name: _type(name, rows, formats) for name in columns}
+    answer = _kind([label for label, _ in rows])
+    decision = Element("decision", id="decision", name=column)
+    SubElement(decision, "variable", id="variable", name=column, typeRef=answer)
+    policy = "FIRST" if isinstance(found, RegionList) else "UNIQUE"
+    table = Element("decisionTable", id="table", hitPolicy=policy)
     for number, name in enumerate(columns, 1):
+        kind = _type(name, rows, formats)
         given = SubElement(root, "inputData", id=f"input_{number}", name=name)
-        SubElement(given, "variable", id=f"variable_{number}", name=name, typeRef=types[name])
-    kind = _kind([label for label, _ in rows])
-    decision = SubElement(root, "decision", id="decision", name=column)
-    SubElement(decision, "variable", id="variable", name=column, typeRef=kind)
-    for number in range(1, len(columns) + 1):
+        SubElement(given, "variable", id=f"variable_{number}", name=name, typeRef=kind)
         needed = SubElement(decision, "informationRequirement", id=f"requirement_{number}")
         SubElement(needed, "requiredInput", href=f"#input_{number}")
-    policy = "FIRST" if isinstance(found, RegionList) else "UNIQUE"
-    table = SubElement(decision, "decisionTable", id="table", hitPolicy=policy)
-    for number, name in enumerate(columns, 1):
         clause = SubElement(table, "input", id=f"clause_{number}", label=name)
-        expression = SubElement(
-            clause, "inputExpression", id=f"expression_{number}", typeRef=types[name]
-        )
-        SubElement(expression, "text").text = _feel_name(name)
-    SubElement(table, "output", id="output", name=column, typeRef=kind)
+        form = SubElement(clause, "inputExpression", id=f"expression_{number}", typeRef=kind)
+        SubElement(form, "text").text = _feel_name(name)
+    decision.append(table)
+    root.append(decision)
+    SubElement(table, "output", id="output", name=column, typeRef=answer)
     for number, row in enumerate(rows, 1):
         _add_rule(SubElement(table, "rule", id=f"rule_{number}"), row, columns, formats)
     ElementTree.indent(root)
@@ -114,29 +109,23 @@ def _add_rule(
 def _test(tests: list[tuple[str | Indicator, float, float]], written: ColumnFormat | None) -> str:
     """The unary test of FEEL that a value of one column must pass."""
     if not tests:
-        return _ANY
+        return "-"
     categories = [(name, low >= 0) for name, low, _ in tests if isinstance(name, Indicator)]
     if categories:
-        return _category_test(categories)
+        is_included = any(holds for _, holds in categories)
+        names = (name for name, holds in categories if holds == is_included)
+        texts = (_literal(plain_category(name.column, name.value)) for name in names)
+        listed = ", ".join(dict.fromkeys(texts))
+        return listed if is_included else f"not({listed})"
     _, low, high = tests[0]
-    first, last = (_number(end, written) for end in (low, high))
     if np.isinf(low):
-        return f"<= {last}"
-    return f"> {first}" if np.isinf(high) else f"({first}..{last}]"
-
-
-def _category_test(tests: list[tuple[Indicator, bool]]) -> str:
-    is_included = any(holds for _, holds in tests)
-    names = (name for name, holds in tests if holds == is_included)
-    texts = (_literal(plain_category(name.column, name.value)) for name in names)
-    listed = ", ".join(dict.fromkeys(texts))
-    return listed if is_included else f"not({listed})"
+        return f"<= {_number(high, written)}"
+    first = _number(low, written)
+    return f"> {first}" if np.isinf(high) else f"({first}..{_number(high, written)}]"
 
 
 def _number(value: float, written: ColumnFormat | None) -> str:
     """A number or a date in FEEL."""
-    if np.isinf(value):
-        return ""
     if written is None or not written.is_date:
         return repr(int(value)) if float(value).is_integer() else np.format_float_positional(value)
     moment = datetime(1970, 1, 1) + timedelta(days=value)

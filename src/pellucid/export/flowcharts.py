@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 from pellucid._utils.estimators import documented
@@ -55,23 +55,19 @@ def export_text(model: Any, *, feature_names: ColumnNames | None = None) -> str:
     explanation = Explanation.of(model, feature_names=feature_names)
     tree, names, formats = explanation.tree_, explanation.tree_columns_, explanation.formats_
     labels = explanation.cluster_names_.tolist()
+    indents, heads = [""] * tree.node_count, [""] * tree.node_count
     lines: list[str] = []
-    stack: list[tuple[int, int, str]] = [(0, 0, "")]
-    while stack:
-        node, depth, condition = stack.pop()
-        indent = "|   " * (depth - 1) + "|--- " if depth else ""
-        if condition:
-            lines.append(indent + condition)
-            indent = "|   " * depth + "|--- "
+    for node in range(tree.node_count):  # parents first, left before right
+        lines += [heads[node]] if node else []
+        indent = indents[node]
         if tree.children_left[node] < 0:
-            rows = count(int(tree.n_node_samples[node]), "row")
-            lines.append(f"{indent}cluster {label_text(labels[tree.cluster[node]])} ({rows})")
+            start, rows = "|--- " if node else "", count(int(tree.n_node_samples[node]), "row")
+            label = label_text(labels[tree.cluster[node]])
+            lines.append(f"{indent}{start}cluster {label} ({rows})")
             continue
-        low, high = (
-            _text(split_condition(tree, node, left, names, formats)) for left in (True, False)
-        )
-        stack.append((int(tree.children_right[node]), depth + 1, high))
-        stack.append((int(tree.children_left[node]), depth + 1, low))
+        for children, is_left in ((tree.children_left, True), (tree.children_right, False)):
+            child, step = children[node], split_condition(tree, node, is_left, names, formats)
+            indents[child], heads[child] = f"{indent}|   ", f"{indent}|--- {_text(step)}"
     return "\n".join(lines)
 
 
@@ -119,16 +115,11 @@ def to_dot(model: Any, *, feature_names: ColumnNames | None = None) -> str:
         'node [shape=box, style="rounded,filled", fillcolor="#FFFFFF", fontname="Helvetica"];',
         'edge [fontname="Helvetica"];',
     ]
-
-    def leaf(node: int, texts: list[str], color: str) -> list[str]:
-        label, ink = "\\n".join(map(_escape_dot, texts)), text_color(color)
-        return [f'{node} [label="{label}", fillcolor="{color}", fontcolor="{ink}"];']
-
-    def split(node: int, text: str, edges: list[tuple[int, str]]) -> list[str]:
-        arrows = [f'{node} -> {child} [label="{answer}"];' for child, answer in edges]
-        return [f'{node} [label="{_escape_dot(text)}"];', *arrows]
-
-    lines += _node_lines(Explanation.of(model, feature_names=feature_names), leaf, split)
+    for node, texts, color, edges in _nodes(Explanation.of(model, feature_names=feature_names)):
+        label = "\\n".join(map(_escape_dot, texts))
+        style = f', fillcolor="{color}", fontcolor="{text_color(color)}"' if color else ""
+        lines.append(f'{node} [label="{label}"{style}];')
+        lines += [f'{node} -> {child} [label="{answer}"];' for child, answer in edges]
     return "\n    ".join(["digraph tree {", *lines]) + "\n}"
 
 
@@ -170,17 +161,14 @@ def to_mermaid(model: Any, *, feature_names: ColumnNames | None = None) -> str:
         n2("cluster 1<br>1 row (33.3%), 100% pure")
         style n2 fill:#E69F00,stroke:none,color:#000000
     """
-
-    def leaf(node: int, texts: list[str], color: str) -> list[str]:
-        style = f"style n{node} fill:{color},stroke:none,color:{text_color(color)}"
-        return [f'n{node}("{"<br>".join(map(_escape_mermaid, texts))}")', style]
-
-    def split(node: int, text: str, edges: list[tuple[int, str]]) -> list[str]:
-        arrows = [f"n{node} -- {answer} --> n{child}" for child, answer in edges]
-        return [f'n{node}["{_escape_mermaid(text)}"]', *arrows]
-
-    lines = _node_lines(Explanation.of(model, feature_names=feature_names), leaf, split)
-    return "\n    ".join(["flowchart TD", *lines])
+    lines = ["flowchart TD"]
+    for node, texts, color, edges in _nodes(Explanation.of(model, feature_names=feature_names)):
+        label = "<br>".join(map(_escape_mermaid, texts))
+        lines.append(f'n{node}("{label}")' if color else f'n{node}["{label}"]')
+        if color:
+            lines.append(f"style n{node} fill:{color},stroke:none,color:{text_color(color)}")
+        lines += [f"n{node} -- {answer} --> n{child}" for child, answer in edges]
+    return "\n    ".join(lines)
 
 
 def _escape_mermaid(text: str) -> str:
@@ -194,31 +182,26 @@ def _escape_mermaid(text: str) -> str:
     return _MARKDOWN.sub(lambda match: f"#{ord(match[0])};", escaped)
 
 
-def _node_lines(
+def _nodes(
     explanation: Explanation,
-    leaf: Callable[[int, list[str], str], list[str]],
-    split: Callable[[int, str, list[tuple[int, str]]], list[str]],
-) -> list[str]:
-    """The lines of all nodes, in the order of their numbers.
+) -> Iterator[tuple[int, list[str], str, list[tuple[int, str]]]]:
+    """Each node with its texts, its color, which splits do not have, and its edges.
 
-    `leaf` takes the texts and the color of a leaf, `split` a question and, for each child, its
-    number and the answer that leads to it.
+    An edge is the number of a child and the answer that leads to it.
     """
     tree, names = explanation.tree_, explanation.tree_columns_
     rules = {rule.leaf: rule for rule in explanation._leaf_rules}
-    lines: list[str] = []
     for node in range(tree.node_count):
         if node in rules:
             texts = [f"cluster {label_text(rules[node].cluster)}"]
             if tree.n_node_samples[0] > 0:
                 rows, share, *purity = leaf_figures(rules[node])
                 texts.append(", ".join([f"{rows} ({share})", *purity]))
-            lines += leaf(node, texts, cluster_color(int(tree.cluster[node])))
+            yield node, texts, cluster_color(int(tree.cluster[node])), []
             continue
         is_category = isinstance(names[tree.feature[node]], Indicator)
         # The question is the condition of the right child for a category, else of the left one.
         question = split_condition(tree, node, not is_category, names, explanation.formats_)
         children = int(tree.children_left[node]), int(tree.children_right[node])
         answers = ("no", "yes") if is_category else ("yes", "no")
-        lines += split(node, str(question), list(zip(children, answers)))
-    return lines
+        yield node, [str(question)], "", list(zip(children, answers))

@@ -82,24 +82,20 @@ def to_frame(
     >>> frame["condition"]
     array(['', 'x0 ≤ 5', 'x0 > 5'], dtype='<U6')
     """
-    _check_kind(kind)
     found = exported(model, feature_names, check=False)
     return make_frame(_regions(found) if isinstance(found, RegionList) else _nodes(found), kind)
 
 
-def _check_kind(kind: str | None) -> None:
-    """Raise an error if there is no such kind of data frame."""
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
-
-
 def make_frame(table: dict[str, np.ndarray], kind: str | None) -> Any:
     """Columns as a data frame of a kind, as in `to_frame`."""
-    _check_kind(kind)
-    library = _library() if kind is None else kind
-    if library == "dict":
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
+    if kind is None:
+        installed = (name for name in ("polars", "pandas") if not is_missing(name))
+        kind = "pandas" if "pandas" in sys.modules else next(installed, "dict")
+    if kind == "dict":
         return table
-    if library == "pandas":
+    if kind == "pandas":
         import pandas as pd
 
         return pd.DataFrame(table)
@@ -108,34 +104,23 @@ def make_frame(table: dict[str, np.ndarray], kind: str | None) -> Any:
     return pl.DataFrame({n: c.tolist() if is_object[n] else c for n, c in table.items()})
 
 
-def _library() -> str:
-    if "pandas" in sys.modules:
-        return "pandas"
-    return next((name for name in ("polars", "pandas") if not is_missing(name)), "dict")
-
-
 def _nodes(explanation: Explanation) -> dict[str, np.ndarray]:
     tree, names = explanation.tree_, explanation.tree_columns_
-    inner = np.flatnonzero(~tree.is_leaf).tolist()
-    rules = {rule.leaf: rule for rule in explanation._leaf_rules}
     parent = np.full(tree.node_count, -1)
-    condition = [""] * tree.node_count
-    column, category = [""] * tree.node_count, [""] * tree.node_count
-    threshold = tree.threshold.copy()
-    for node in inner:
+    condition, column, category, text = ([""] * tree.node_count for _ in range(4))
+    threshold, purity = tree.threshold.copy(), np.full(tree.node_count, np.nan)
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
         name = column[node] = names[tree.feature[node]]
         if isinstance(name, Indicator):
             column[node], category[node], threshold[node] = name.column, name.word, np.nan
         for children, is_upper in ((tree.children_left, True), (tree.children_right, False)):
-            child = int(children[node])
-            parent[child] = node
             step = split_condition(tree, node, is_upper, names, explanation.formats_)
-            condition[child] = str(step)
+            parent[children[node]], condition[children[node]] = node, str(step)
     total = tree.weighted_n_node_samples[0]
-    every = range(tree.node_count)
     cluster = np.full(tree.node_count, None, dtype=object)
-    for leaf, rule in rules.items():
-        cluster[leaf] = rule.cluster
+    for rule in explanation._leaf_rules:
+        cluster[rule.leaf], purity[rule.leaf] = rule.cluster, rule.purity
+        text[rule.leaf] = rule.text
     return {
         "node": np.arange(tree.node_count),
         "parent": parent,
@@ -148,11 +133,11 @@ def _nodes(explanation: Explanation) -> dict[str, np.ndarray]:
         "left": np.array(tree.children_left),
         "right": np.array(tree.children_right),
         "cluster": cluster,
-        "rule": np.array([rules[n].text if n in rules else "" for n in every]),
+        "rule": np.array(text),
         "rows": np.array(tree.n_node_samples),
         "weight": np.array(tree.weighted_n_node_samples),
         "share": tree.weighted_n_node_samples / total if total > 0 else np.zeros(tree.node_count),
-        "purity": np.array([rules[n].purity if n in rules else np.nan for n in every]),
+        "purity": purity,
     }
 
 
@@ -172,23 +157,15 @@ def _regions(regions: RegionList) -> dict[str, np.ndarray]:
         "share": np.array([*(piece.share for piece in pieces), rest / total]),
         "purity": np.array([*(piece.purity for piece in pieces), np.nan]),
     }
-    n_columns = max((len(piece.features) for piece in pieces), default=0)
-    for position in range(n_columns):
-        names, above, at_most = zip(
-            *(_end(regions, piece, position) for piece in pieces), ("", np.nan, np.nan)
-        )
+    for position in range(max((len(piece.features) for piece in pieces), default=0)):
+        names, ends = [""] * len(cluster), np.full((len(cluster), 2), np.nan)
+        for row, piece in enumerate(pieces):
+            if position < len(piece.features):
+                names[row] = str(regions.names_[piece.features[position]])
+                ends[row] = piece.bounds.get(names[row], np.nan)
         table[f"column_{position + 1}"] = np.array(names)
-        table[f"above_{position + 1}"] = np.array(above, dtype=float)
-        table[f"at_most_{position + 1}"] = np.array(at_most, dtype=float)
+        table[f"above_{position + 1}"], table[f"at_most_{position + 1}"] = ends.T.copy()
     return table
-
-
-def _end(regions: RegionList, piece: Any, position: int) -> tuple[str, float, float]:
-    """Name and ends of one column of a region; empty and NaN where there is none."""
-    if position >= len(piece.features):
-        return "", np.nan, np.nan
-    name = str(regions.names_[piece.features[position]])
-    return name, *piece.bounds.get(name, (np.nan, np.nan))
 
 
 def _plain(value: Any) -> Any:

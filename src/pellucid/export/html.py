@@ -109,8 +109,7 @@ def _row_table(rows: Sequence[RowExplanation]) -> str:
     """The rule of each row; of many rows, the first."""
     lines = []
     for each in rows[:_MOST_ROWS]:
-        rule = "" if each.rule is None else each.rule.text
-        words = escape("; ".join([rule, *each.notes] if rule else each.notes))
+        words = escape("; ".join([*([each.rule.text] if each.rule else []), *each.notes]))
         cells = (str(each.row), escape(label_text(each.cluster)), words)
         lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     further = len(rows) - len(lines)
@@ -131,12 +130,10 @@ def _table(rules: Sequence[ClusterRule]) -> str:
 
 
 def _head(model: Any, explanation: Explanation) -> str:
-    tree = explanation.tree_
-    method = explanation.method_
+    tree, method = explanation.tree_, explanation.method_
     parts = [] if method is None else [f"<strong>{escape(method)}</strong>"]
-    parts.append(count(len(explanation.cluster_names_), "cluster"))
-    parts.append(count(tree.n_leaves, "leaf", "leaves"))
-    parts.append(f"depth {tree.max_depth}")
+    parts += [count(len(explanation.cluster_names_), "cluster")]
+    parts += [count(tree.n_leaves, "leaf", "leaves"), f"depth {tree.max_depth}"]
     if tree.n_node_samples[0] > 0:
         parts.append(count(int(tree.n_node_samples[0]), "row"))
     cost, reference = (getattr(model, n, None) for n in ("inertia_", "reference_inertia_"))
@@ -148,15 +145,13 @@ def _head(model: Any, explanation: Explanation) -> str:
 
 def _fills(explanation: Explanation) -> str:
     """A note on the values that replace missing ones."""
-    asked = set(explanation.input_columns.encoding.input_names)
-    formats = explanation.formats_
-    words = [
-        f"{column} by {formats.get(column, PLAIN).text(value)}"
-        if isinstance(value, float)
-        else f"{column} by {value}"
-        for column, value in explanation.fill_.items()
-        if column in asked
-    ]
+    words = []
+    for column, value in explanation.fill_.items():
+        if column in explanation.input_columns.encoding.input_names:
+            written = explanation.formats_.get(column, PLAIN)
+            words.append(
+                f"{column} by {written.text(value) if isinstance(value, float) else value}"
+            )
     if not words:
         return ""
     note = f"missing values are replaced: {', '.join(words)}"

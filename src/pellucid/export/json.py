@@ -18,17 +18,11 @@ import numpy as np
 
 from pellucid._utils.estimators import documented
 from pellucid._utils.texts import one_line
+from pellucid._version import __version__
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.region_list import RegionList
 from pellucid.export._values import exported, plain_category, plain_labels, plain_value
-from pellucid.export.json_reading import (
-    FORMAT,
-    REGION_FIELDS,
-    REGIONS_FORMAT,
-    VERSION,
-    check_reading,
-    read_document,
-)
+from pellucid.export.json_reading import REGION_FIELDS, VERSION, check_reading, read_document
 from pellucid.regions.levels import ListLevel
 from pellucid.tables.encoding import ColumnNames, Indicator
 
@@ -190,20 +184,17 @@ def from_dict(document: dict[str, Any]) -> Explanation | RegionList:
 
 
 def _explanation(explanation: Explanation) -> dict[str, Any]:
-    from pellucid._version import __version__
-
-    names = getattr(explanation, "feature_names_in_", None)
-    names = None if names is None else names.tolist()
     described = explanation.tree_columns_
-    is_plain = names is None or described == names
+    is_named = hasattr(explanation, "feature_names_in_")
+    names = explanation.feature_names_in_.tolist() if is_named else None
     return {
-        "format": FORMAT,
+        "format": "pellucid.explanation",
         "version": VERSION,
         "made_by": f"pellucid {__version__}",
         "method": explanation.method_,
         "n_columns": explanation.n_features_in_,
         "columns": names,
-        "features": None if is_plain else [_feature(name) for name in described],
+        "features": list(map(_feature, described)) if names not in (None, described) else None,
         "fill": _fill(explanation),
         "clusters": plain_labels(explanation),
         "nodes": _nodes(explanation),
@@ -212,11 +203,9 @@ def _explanation(explanation: Explanation) -> dict[str, Any]:
 
 
 def _regions(regions: RegionList) -> dict[str, Any]:
-    from pellucid._version import __version__
-
     columns = [str(name) for name in regions.feature_names_in_.tolist()]
     return {
-        "format": REGIONS_FORMAT,
+        "format": "pellucid.regions",
         "version": VERSION,
         "made_by": __version__,
         "n_columns": len(columns),
@@ -251,9 +240,9 @@ def _optional(
         for name in names
         if isinstance(name, Indicator) and name.categories
     }
-    formats = {column: written.as_dict() for column, written in model.formats_.items()}
-    found: dict[str, Any] = {"categories": categories, "formats": formats}
-    found = {key: value for key, value in found.items() if value}
+    found: dict[str, Any] = {"categories": categories} if categories else {}
+    if model.formats_:
+        found["formats"] = {c: written.as_dict() for c, written in model.formats_.items()}
     if reading is not None:
         check_reading(reading)
         found["reading"] = reading
@@ -262,18 +251,14 @@ def _optional(
 
 def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
     tree = explanation.tree_
-    purity = {rule.leaf: rule.purity for rule in explanation._leaf_rules}
-    noise = {rule.leaf: rule.n_noise for rule in explanation._leaf_rules}
+    rules = {rule.leaf: rule for rule in explanation._leaf_rules}
     nodes: list[dict[str, Any]] = []
     for node in range(tree.node_count):
-        if tree.children_left[node] < 0:
-            pure = purity[node]
-            entry: dict[str, Any] = {
-                "cluster": int(tree.cluster[node]),
-                "purity": None if pure != pure else pure,
-            }
-            if noise[node]:
-                entry["noise"] = noise[node]
+        if node in rules:
+            purity, noise = rules[node].purity, rules[node].n_noise
+            entry: dict[str, Any] = {"cluster": int(tree.cluster[node])}
+            entry["purity"] = None if math.isnan(purity) else purity
+            entry |= {"noise": noise} if noise else {}
         else:
             entry = {
                 "feature": int(tree.feature[node]),
@@ -294,8 +279,9 @@ def _level(level: ListLevel) -> dict[str, Any]:
         numbers = zip(REGION_FIELDS[shape.kind], shape.numbers(i))
         entry: dict[str, Any] = {name: _finite(values.tolist()) for name, values in numbers}
         counts = level.counts[i]
-        pairs = np.argwhere(counts > 0).tolist()
-        entry["counts"] = [[answer, true, float(counts[answer, true])] for answer, true in pairs]
+        entry["counts"] = [
+            [*pair, float(counts[*pair])] for pair in np.argwhere(counts > 0).tolist()
+        ]
         regions.append(entry)
     return {
         "features": [int(feature) for feature in level.features],

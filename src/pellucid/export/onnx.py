@@ -157,8 +157,7 @@ class _Graph:
 
     def _filled(self, numbers: str, values: list[Any]) -> str:
         """Replace NaN by a value per column; None leaves NaN as it is."""
-        known = [v if isinstance(v, (int, float)) else np.nan for v in values]
-        fill = self._row(known)
+        fill = self._row([v if isinstance(v, (int, float)) else np.nan for v in values])
         return self._add("Where", [self._add("IsNaN", [numbers]), fill, numbers])
 
     def _without(self, numbers: str, sentinel: float) -> str:
@@ -212,14 +211,10 @@ class _Graph:
         values = np.where(tree.is_leaf, 0.0, self.thresholds).astype(self.dtype)
         labels, kind = _labels(self.onnx, self.explanation.cluster_names_)
         weights = np.ones(len(leaves), dtype=self.dtype)
+        numbers = {"nodes_values": values, "class_weights": weights}
         if self.dtype == np.float64:
             array = self.onnx.numpy_helper.from_array
-            numbers = {
-                "nodes_values_as_tensor": array(values),
-                "class_weights_as_tensor": array(weights),
-            }
-        else:
-            numbers = {"nodes_values": values, "class_weights": weights}
+            numbers = {f"{name}_as_tensor": array(found) for name, found in numbers.items()}
         cluster, every_score = self._free("cluster"), self._free("every_score")
         node = self.helper.make_node(
             "TreeEnsembleClassifier",
@@ -244,11 +239,8 @@ class _Graph:
         real = self._add("Constant", [], value_ints=list(range(n_clusters)))
         scores = self._free("scores")
         self.nodes.append(self.helper.make_node("Gather", [every_score, real], [scores], axis=1))
-        info = self.helper.make_tensor_value_info
-        return [
-            info(cluster, kind, [None]),
-            info(scores, self.onnx.TensorProto.FLOAT, [None, n_clusters]),
-        ]
+        info, number = self.helper.make_tensor_value_info, self.onnx.TensorProto.FLOAT
+        return [info(cluster, kind, [None]), info(scores, number, [None, n_clusters])]
 
 
 def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list[Any]], int]:
@@ -258,16 +250,16 @@ def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list[Any]], int]:
     them three.
     """
     labels = [plain_value(label, "a cluster") for label in names.tolist()]
-    if all(isinstance(label, str) for label in labels):
-        unused = (f"unused {i}" for i in count() if f"unused {i}" not in labels)
-        labels += islice(unused, max(3 - len(labels), 0))
-        return {"classlabels_strings": labels}, onnx.TensorProto.STRING
-    for label in labels:
-        if label != int(label):
-            raise TypeError(f"cluster {label!r}: labels in ONNX are strings or integers")
-    labels = [int(label) for label in labels]
-    labels += islice((i for i in count() if i not in labels), max(3 - len(labels), 0))
-    return {"classlabels_int64s": labels}, onnx.TensorProto.INT64
+    is_text = all(isinstance(label, str) for label in labels)
+    if not is_text:
+        for label in labels:
+            if label != int(label):
+                raise TypeError(f"cluster {label!r}: labels in ONNX are strings or integers")
+        labels = list(map(int, labels))
+    others = (f"unused {i}" if is_text else i for i in count())
+    labels += islice((other for other in others if other not in labels), max(3 - len(labels), 0))
+    kind = onnx.TensorProto.STRING if is_text else onnx.TensorProto.INT64
+    return {"classlabels_strings" if is_text else "classlabels_int64s": labels}, kind
 
 
 def _category(name: Indicator) -> str | int:

@@ -94,7 +94,7 @@ def _tree_body(explanation: Explanation) -> list[str]:
     replaced = {n: dict(p) for n in encoding.input_names if (p := replaced_values(explanation, n))}
     return [
         *_category_statements(explanation),
-        *(_indented(_REPLACE.replace("VALUES", repr(replaced))) if replaced else []),
+        *(_indented(_REPLACE, "VALUES", repr(replaced)) if replaced else []),
         *_read_statements(plain, explanation.formats_, fill),
         *_statements(explanation, answers),
     ]
@@ -108,23 +108,18 @@ def _region_body(regions: RegionList) -> list[str]:
     lines = _read_statements(columns, regions.formats_, fill)
     for rule in exported_rules(regions):
         names = [f"number[{name!r}]" for name in rule.names]
-        tests = _interval(rule.tests) + rule.inequalities(names, repr)
+        tests = []
+        for name, low, high in rule.tests:
+            if isinstance(name, Indicator):
+                tests.append(_is_category(name, low >= 0))
+            else:
+                tests += [f"number[{name!r}] > {low!r}"] if np.isfinite(low) else []
+                tests += [f"number[{name!r}] <= {high!r}"] if np.isfinite(high) else []
+        tests += rule.inequalities(names, repr)
         lines += [f"    if {' and '.join(tests) or 'True'}:"]
         lines += [f"        return {labels[rule.cluster]}"]
     default = "None" if regions.default_ is None else labels[regions.default_]
     return [*lines, f"    return {default}"]
-
-
-def _interval(tests: list[tuple[str | Indicator, float, float]]) -> list[str]:
-    """Conditions of a box."""
-    found = []
-    for name, low, high in tests:
-        if isinstance(name, Indicator):
-            found.append(_is_category(name, low >= 0))
-            continue
-        found += [f"number[{name!r}] > {low!r}"] if np.isfinite(low) else []
-        found += [f"number[{name!r}] <= {high!r}"] if np.isfinite(high) else []
-    return found
 
 
 def _category_statements(explanation: Explanation) -> list[str]:
@@ -143,7 +138,7 @@ def _category_statements(explanation: Explanation) -> list[str]:
         by_kind.setdefault(kind, []).append(column)
     lines = [f"{_INDENT}row = dict(row)"]
     for kind, names in by_kind.items():
-        lines += _indented(_READ[kind].replace("COLUMNS", repr(names)))
+        lines += _indented(_READ[kind], "COLUMNS", repr(names))
     return lines
 
 
@@ -175,20 +170,19 @@ def _read_statements(
     known = {n: formats.get(n, PLAIN) for n in columns}
     numbers = [n for n in columns if not known[n].is_date]
     dates = {n: f.date_format or "%Y-%m-%d" for n, f in known.items() if f.is_date}
-    lines: list[str] = []
-    if fill:
-        lines += _indented(_FILL.replace("VALUES", repr(fill)))
+    lines = _indented(_FILL, "VALUES", repr(fill)) if fill else []
     if numbers:
         named = ", ".join(map(repr, numbers)) + ("," if len(numbers) == 1 else "")
-        lines += _indented(_NUMBERS.replace("COLUMNS", named))
+        lines += _indented(_NUMBERS, "COLUMNS", named)
     if dates:
         lines += [] if numbers else [f"{_INDENT}number = {{}}"]
-        lines += _indented(_DATES.replace("FORMATS", repr(dates)))
+        lines += _indented(_DATES, "FORMATS", repr(dates))
     return lines
 
 
-def _indented(text: str) -> list[str]:
-    return [f"{_INDENT}{line}" for line in text.split("\n")]
+def _indented(statements: str, old: str, new: str) -> list[str]:
+    """Lines of the function, with a word of the statements replaced."""
+    return [f"{_INDENT}{line}" for line in statements.replace(old, new).split("\n")]
 
 
 _REPLACE = """row = dict(row)

@@ -99,11 +99,15 @@ def to_sklearn(
         raise ValueError(f"dtype is {dtype!r}; it can be 'float64' or 'float32'")
     explanation = Explanation.of(model, feature_names=feature_names)
     tree = explanation.tree_
+    threshold = tree.threshold
     if X is not None:
-        threshold = single_thresholds(explanation, X).astype(np.float64)
-        threshold = np.where(np.isfinite(threshold), threshold, tree.threshold)
-    else:
-        threshold = tree.threshold if dtype == "float32" else _rounded_up(tree.threshold)
+        single = single_thresholds(explanation, X).astype(np.float64)
+        threshold = np.where(np.isfinite(single), single, threshold)
+    elif dtype == "float64":
+        # Rounding is monotone: a value that is at most a threshold stays at most its rounded one.
+        with np.errstate(over="ignore"):
+            single = threshold.astype(np.float32).astype(np.float64)
+        threshold = np.where(np.isfinite(single), np.maximum(single, threshold), threshold)
     classes, position = np.unique(explanation.cluster_names_, return_inverse=True)
     values = _class_fractions(tree, position, len(classes))
     nodes = {
@@ -219,18 +223,12 @@ def from_sklearn(
     explanation = explain(tree)
     if X is None:
         return explanation
-    return explain(tree.replace(threshold=_thresholds_between(explanation, X, threshold_style)))
-
-
-def _rounded_up(thresholds: np.ndarray) -> np.ndarray:
-    """The thresholds, or the float32 numbers to which they are rounded if these are larger.
-
-    Rounding is monotone, so that a value that is at most a threshold stays at most its rounded
-    threshold.
-    """
-    with np.errstate(over="ignore"):
-        single = thresholds.astype(np.float32).astype(np.float64)
-    return np.where(np.isfinite(single), np.maximum(single, thresholds), thresholds)
+    # Between the values of the rows on both sides; as they are if a side is empty.
+    thresholds = tree.threshold.copy()
+    for node, low, high in _nearest_values(explanation, X):
+        if np.isfinite(low) and np.isfinite(high):
+            thresholds[node] = choose_threshold(low, high, threshold_style)
+    return explain(tree.replace(threshold=thresholds))
 
 
 def _class_fractions(tree: ThresholdTree, position: np.ndarray, n_classes: int) -> np.ndarray:
@@ -249,30 +247,24 @@ def _class_fractions(tree: ThresholdTree, position: np.ndarray, n_classes: int) 
 
 def _read_tree(classifier: DecisionTreeClassifier) -> tuple[ThresholdTree, dict[int, float]]:
     """The tree of a classifier, exact in float64, and the purity of its leaves."""
-    found = classifier.tree_
+    found, n_features = classifier.tree_, classifier.n_features_in_
     values = found.value[:, 0, :]
     thresholds = _largest_that_goes_left(found.threshold)
-    builder, number_of = TreeBuilder(classifier.n_features_in_), {0: 0}
-    for node in range(found.node_count):  # parents come first
-        number = number_of[node]
-        builder.set_cluster(number, int(values[node].argmax()))
-        builder.set_counts(
-            number, int(found.n_node_samples[node]), float(found.weighted_n_node_samples[node])
+    left = found.children_left
+    unclear = np.flatnonzero((left != LEAF) & ~np.isfinite(thresholds))
+    if len(unclear):
+        raise ValueError(
+            f"node {unclear[0]} separates missing values of column {found.feature[unclear[0]]} "
+            "from all others; replace missing values before fitting the classifier"
         )
-        if found.children_left[node] == LEAF:
-            continue
-        feature = int(found.feature[node])
-        if not np.isfinite(thresholds[node]):
-            raise ValueError(
-                f"node {node} separates missing values of column {feature} from all others; "
-                "replace missing values before fitting the classifier"
-            )
-        children = builder.split(number, feature=feature, threshold=thresholds[node])
-        number_of |= zip((found.children_left[node], found.children_right[node]), children)
-    tree, node_of = builder.build(), {number: node for node, number in number_of.items()}
-    order = [node_of[number] for number in builder.preorder()]
-    purest = values.max(axis=1) / values.sum(axis=1)
-    return tree, {leaf: float(purest[order[leaf]]) for leaf in tree.leaves.tolist()}
+    counts = {name: getattr(found, name) for name in ("n_node_samples", "weighted_n_node_samples")}
+    splits = {"feature": found.feature, "threshold": thresholds, "children_left": left}
+    splits |= {"children_right": found.children_right, "cluster": values.argmax(axis=1)}
+    builder = TreeBuilder.from_tree(ThresholdTree(n_features=n_features, **splits, **counts))
+    order = builder.preorder()
+    tree = builder.build().replace(**{name: array[order] for name, array in counts.items()})
+    purest = (values.max(axis=1) / values.sum(axis=1))[order]
+    return tree, {leaf: float(purest[leaf]) for leaf in tree.leaves.tolist()}
 
 
 def _largest_that_goes_left(thresholds: np.ndarray) -> np.ndarray:
@@ -289,20 +281,8 @@ def _largest_that_goes_left(thresholds: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(low) & np.isfinite(high), largest, thresholds)
 
 
-def _thresholds_between(explanation: Explanation, X: Any, style: ThresholdStyle) -> np.ndarray:
-    """Thresholds between the values of the rows on both sides; as they are if a side is empty."""
-    thresholds = explanation.input_columns.tree.threshold.copy()
-    for node, low, high in _nearest_values(explanation, X):
-        if np.isfinite(low) and np.isfinite(high):
-            thresholds[node] = choose_threshold(low, high, style)
-    return thresholds
-
-
 def _nearest_values(explanation: Explanation, X: Any) -> Iterator[tuple[int, float, float]]:
-    """Each split with the largest value that goes left and the smallest that goes right.
-
-    They are infinite if no row goes there.
-    """
+    """Each split, its largest value that goes left (-∞ if none) and the smallest that does not."""
     numbers, tree = explanation.input_columns.read_complete(X), explanation.input_columns.tree
     for node, rows in tree.rows_by_node(numbers):
         if tree.children_left[node] != LEAF:
@@ -332,18 +312,12 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
                 f"threshold {threshold!r} but equal in single precision; use dtype='float64', or "
                 "round the column before fitting"
             )
-        thresholds[node] = _between(low, threshold, high)
+        single, lowest = _single(threshold), np.float32(-np.inf)
+        single = np.nextafter(single, lowest) if single > threshold else single
+        thresholds[node] = max(_single(low), min(single, np.nextafter(_single(high), lowest)))
     return thresholds
 
 
 def _single(value: float) -> np.float32:
     with np.errstate(over="ignore"):
         return np.float32(value)
-
-
-def _between(low: float, threshold: float, high: float) -> np.float32:
-    single = _single(threshold)
-    if single > threshold:
-        single = np.nextafter(single, np.float32(-np.inf))
-    most = np.nextafter(_single(high), np.float32(-np.inf))
-    return max(_single(low), min(single, most))

@@ -18,7 +18,8 @@ from pellucid.export._values import (
     replaced_values,
 )
 from pellucid.export.sql_dialects import DIALECTS
-from pellucid.tables.encoding import ColumnNames, Indicator
+from pellucid.tables.column_formats import PLAIN
+from pellucid.tables.encoding import ColumnNames, Indicator, column_of
 
 _ALWAYS = "1 = 1"
 """A condition that is true."""
@@ -203,7 +204,7 @@ class _SqlWriter:
 
     def column(self, name: str | Indicator) -> str:
         """The column that a name or a category refers to, with values replaced."""
-        key = name if isinstance(name, str) else name.column
+        key = column_of(name)
         column, dialect = self.dialect.identifier(key), self.dialect
         spellings: dict[Any, list[str]] = {}
         for value, other in replaced_values(self.model, key):
@@ -225,18 +226,15 @@ class _SqlWriter:
 
     def can_be_null(self, name: str | Indicator) -> bool:
         """Whether missing values of a column are not replaced."""
-        return (name if isinstance(name, str) else name.column) not in self.model.fill_
+        return column_of(name) not in self.model.fill_
 
     def is_date(self, name: str) -> bool:
         """Whether a numeric column contains dates."""
-        written = self.model.formats_.get(name)
-        return written is not None and written.is_date
+        return self.model.formats_.get(name, PLAIN).is_date
 
     def number(self, name: str, value: Any) -> str:
         """A number of a numeric column as a literal."""
-        written = self.model.formats_.get(name)
-        if written is None:
-            return self.dialect.literal(value)
+        written = self.model.formats_.get(name, PLAIN)
         if written.is_date:
             return self.dialect.date_literal(value, with_time=written.kind == "datetime")
         if written.is_whole and value == int(value) and abs(value) < 2**53:
@@ -264,18 +262,14 @@ class _SqlWriter:
         found: list[str] = []
         for key, part in parts.items():
             found += part if isinstance(key, str) else self.categories(part, hold=key[1])
-        return found + self._inequalities(rule)
-
-    def _inequalities(self, rule: ExportedRule) -> list[str]:
-        """Tests of a shape that is not a box."""
         if rule.is_box:
-            return []
+            return found
         for name in rule.names:
             if not isinstance(name, Indicator) and self.is_date(name):
                 raise ValueError(
                     f"column {name!r} contains dates; only boxes of dates can be written in SQL"
                 )
-        return rule.inequalities([self.column(name) for name in rule.names], self.double)
+        return found + rule.inequalities([self.column(name) for name in rule.names], self.double)
 
     def categories(self, names: list[Indicator], *, hold: bool) -> list[str]:
         """Tests that are true where the categories of one column all hold, or none of them."""

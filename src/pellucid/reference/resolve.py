@@ -107,15 +107,13 @@ def _default_reference(data: Dataset, n_clusters: int, random_state: Any) -> Ref
 def _cluster_by_means(
     data: Dataset, n_clusters: int, random_state: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centers and labels of scikit-learn's k-means."""
     from sklearn.cluster import KMeans
 
     X, sample_weight = data.X, data.weights.values
     counted = sample_weight > 0
     kmeans = KMeans(n_clusters, n_init=10, random_state=random_state)
-    numbers = (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)).astype(
-        np.float64, copy=False
-    )
+    numbers = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
+    numbers = numbers.astype(np.float64, copy=False)
     if counted.all():
         labels = kmeans.fit(numbers, sample_weight=sample_weight).labels_
     else:  # absent rows must not even take part in the seeding
@@ -138,7 +136,8 @@ def _from_labels(
     return Reference(centers, labels, names)
 
 
-def _from_centers(centers: np.ndarray, data: Dataset) -> Reference:
+def _from_centers(centers: Any, data: Dataset) -> Reference:
+    centers = _read_centers(centers)
     return Reference(centers, data.nearest(centers), list(range(len(centers))))
 
 
@@ -159,7 +158,7 @@ def _from_array(reference: Any, data: Dataset) -> Reference:
         raise ValueError(
             f"the reference centers have {array.shape[1]} columns, but X has {X.shape[1]}{hint}"
         )
-    return _from_centers(_read_centers(array), data)
+    return _from_centers(array, data)
 
 
 def _read_centers(centers: Any) -> np.ndarray:
@@ -210,18 +209,16 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
         given = given.astype(np.int64)
     if given.dtype.kind == "i":
         is_noise |= given == NOISE
-    if is_background(noise) and is_noise.any():
-        if is_noise.all():
-            raise ValueError(
-                f"every label of {source} is noise (-1, None or NaN), which is left out; use "
-                'noise="cluster" to explain these rows'
-            )
-        names, known = np.unique(given[~is_noise], return_inverse=True)
-        labels = np.full(len(given), -1, dtype=np.intp)
-        labels[~is_noise] = known.reshape(-1)
-    else:
-        names, labels = np.unique(given, return_inverse=True)
-        labels = labels.reshape(-1).astype(np.intp)
+    if not is_background(noise):
+        is_noise[:] = False
+    if is_noise.all():
+        raise ValueError(
+            f"every label of {source} is noise (-1, None or NaN), which is left out; use "
+            'noise="cluster" to explain these rows'
+        )
+    names, known = np.unique(given[~is_noise], return_inverse=True)
+    labels = np.full(len(given), -1, dtype=np.intp)
+    labels[~is_noise] = known
     return _from_labels(labels, names.tolist(), data)
 
 
@@ -259,7 +256,7 @@ def _from_estimator(estimator: Any, data: Dataset, noise: str, original_X: Any) 
     if labels is None or len(labels) != X.shape[0]:
         if not hasattr(estimator, "predict"):
             if has_centers:
-                return _from_centers(_read_centers(centers), data)
+                return _from_centers(centers, data)
             raise ValueError(
                 f"the reference {type(estimator).__name__} has neither centers for the "
                 f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass labels to "
@@ -308,14 +305,12 @@ def _check_column_names(names: Any, table: Any) -> None:
     names, columns = [str(name) for name in names], [str(name) for name in given.columns]
     if names == columns:
         return
-    unknown = [name for name in names if name not in columns]
-    what = (
-        f"X has no column {unknown[0]!r}"
-        if unknown
-        else "the columns of X are in another order"
-        if sorted(names) == sorted(columns)
-        else f"the reference has no column {next(c for c in columns if c not in names)!r}"
-    )
+    if unknown := [name for name in names if name not in columns]:
+        what = f"X has no column {unknown[0]!r}"
+    elif sorted(names) == sorted(columns):
+        what = "the columns of X are in another order"
+    else:
+        what = f"the reference has no column {next(c for c in columns if c not in names)!r}"
     raise ValueError(
         f"the column names of the reference should match those of X, in the same order: {what}"
     )
@@ -326,8 +321,8 @@ def _is_fitted(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except NotFittedError:
         return False
-    except TypeError:  # not a scikit-learn estimator: take it as it is
-        return True
+    except TypeError:
+        pass  # not a scikit-learn estimator: take it as it is
     return True
 
 
@@ -337,10 +332,8 @@ def read_other_library(reference: Any, X: Any) -> tuple[np.ndarray, np.ndarray |
     if library not in ("faiss", "pyspark"):
         return None
     rows = X.toarray() if sparse.issparse(X) else X
-    return (_read_faiss if library == "faiss" else _read_spark)(reference, rows)
-
-
-def _read_faiss(reference: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    if library == "pyspark":
+        return _read_spark(reference, rows)
     if getattr(reference, "centroids", None) is None:
         raise ValueError(
             "the reference has no centroids; call its train(X) first, or pass an array of centers"

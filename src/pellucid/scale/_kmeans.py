@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid._core.batches.batch import RawBatch
+from pellucid._utils.estimators import store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.scale.references import NearestCenter, cluster_by_kmeans
@@ -87,13 +89,7 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None) -> KMeans:
         """Find the centers.
@@ -118,22 +114,21 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
         else:
             rows = validate_data(self, X, dtype=[np.float64, np.float32])
             data = scan(lambda: [rows])
-        with ThreadPool(count_threads(self.n_jobs)) as pool:
-            progress = Progress("KMeans", 0, self.verbose)
-            partitions = data.partitions(pool, self.n_clusters, progress)
-            try:
-                self.cluster_centers_, self.n_iter_ = cluster_by_kmeans(
-                    partitions,
-                    data,
-                    self.n_clusters,
-                    self.random_state,
-                    init=self.init,
-                    n_init=self.n_init,
-                    max_iter=self.max_iter,
-                )
-                partitions.finish()
-            finally:
-                partitions.close()
+        progress = Progress("KMeans", 0, self.verbose)
+        with (
+            ThreadPool(count_threads(self.n_jobs)) as pool,
+            closing(data.partitions(pool, self.n_clusters, progress)) as partitions,
+        ):
+            self.cluster_centers_, self.n_iter_ = cluster_by_kmeans(
+                partitions,
+                data,
+                self.n_clusters,
+                self.random_state,
+                init=self.init,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+            )
+            partitions.finish()
         if not is_scan(X):
             self.labels_ = self._nearest(rows)
         return self

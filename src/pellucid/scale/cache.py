@@ -13,14 +13,15 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pellucid._core.batches.batch import Batch, Encoder, RawBatch
-from pellucid._core.batches.induced_rows import NearestCenters
+from pellucid._core.batches.induced_cost import NearestCenters
 from pellucid._core.batches.partitions import LocalPartitions, Task, over_batches
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
@@ -36,69 +37,50 @@ _POSITION = Lock()
 """Held while the position in the file is used: macOS lacks `preadv`, Windows `pwrite` as well."""
 
 
-class _Entry(NamedTuple):
-    """Where the arrays of a batch are.
+@dataclass
+class _Entry:
+    """Where the arrays of a batch are, and what tasks found out about its rows.
 
     At `offset` in the file: weights if they are not 1, values; then codes, leaves and nearest
     centers if they are not kept. At `costs_at`: costs and margins of the rows, if a task stores
     them. If `codes` are kept in memory, leaves and nearest centers are kept, too.
+
+    `routed` and `nearest` are those of `Batch`, but for costs and margins. Arrays are empty, but of
+    their type, if they are in the file.
     """
 
     offset: int
     costs_at: int
     starts: np.ndarray
+    n_features: int
     value_type: np.dtype
     code_type: np.dtype
     codes: np.ndarray | None
-
-
-class _BatchState:
-    """What tasks found out about the rows of a batch.
-
-    `leaf` are the leaves by `routing`, and `nearest` what `Batch.nearest` has but for costs and
-    margins. Arrays are empty, but of their type, if they are in the file.
-    """
-
-    leaf: np.ndarray
-
-    def __init__(self) -> None:
-        self.routing: Any = None
-        self.leaf = np.empty(0, dtype=np.int16)
-        self.nearest: tuple[Any, list[np.ndarray]] = (None, [])
+    routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int16))
+    nearest: tuple[Any, list[np.ndarray]] = (None, [])
 
 
 class CachedBatch(Batch):
     """A batch whose arrays are kept in memory or mapped from the file `descriptor`."""
 
-    starts: np.ndarray
-
-    def __init__(
-        self,
-        descriptor: int,
-        entry: _Entry,
-        n_features: int,
-        encoder: Encoder,
-        state: _BatchState,
-    ) -> None:
-        self._descriptor, self._entry, self._n_features = descriptor, entry, n_features
-        self._units, self.starts, self._state = encoder.weight_units, entry.starts, state
+    def __init__(self, descriptor: int, entry: _Entry, encoder: Encoder) -> None:
+        self._descriptor, self._entry = descriptor, entry
+        self._units, self.starts = encoder.weight_units, entry.starts
         self._values_at = 0 if self._units.are_ones else 8 * self.n_rows
-        size = self.n_rows * n_features
+        size = self.n_rows * entry.n_features
         self._codes_at = self._values_at + size * entry.value_type.itemsize
         self._n_mapped = self._codes_at
         if entry.codes is None:
             self._n_mapped += size * entry.code_type.itemsize
         self._leaves_at = entry.offset + self._n_mapped
-        self._nearest_at = self._leaves_at + 4 * self.n_rows
+        self._nearest_at = [self._leaves_at + size * self.n_rows for size in (4, 6)]
+        self._costs_at = [entry.costs_at, entry.costs_at + 8 * self.n_rows]
 
     @cached_property
     def _pages(self) -> mmap.mmap:
-        """Weights, values and codes in the file."""
-        return self._map(self._entry.offset, self._n_mapped)
-
-    def _map(self, offset: int, n_bytes: int) -> mmap.mmap:
-        """A part of the file; only pages that are used are read."""
+        """Weights, values and codes in the file; only pages that are used are read."""
         # Arrays over a copy are writable, as those in memory are: one compilation serves both.
+        n_bytes, offset = self._n_mapped, self._entry.offset
         return mmap.mmap(self._descriptor, n_bytes, access=mmap.ACCESS_COPY, offset=offset)
 
     def _mapped(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -118,69 +100,63 @@ class CachedBatch(Batch):
             done += n_bytes
         return array
 
+    def _save(self, offset: int, array: np.ndarray) -> np.ndarray:
+        """Keep an array of the rows, or write it to the file; returns what `_load` takes."""
+        if self._entry.codes is not None:
+            return array
+        write_array(self._descriptor, array, offset)
+        return array[:0].copy()
+
+    def _load(self, offset: int, saved: np.ndarray) -> np.ndarray:
+        return saved if self._entry.codes is not None else self._read(offset, saved.dtype)
+
     @property
     def routed(self) -> tuple[Any, np.ndarray]:
         """The last routing, and the leaves of the rows."""
-        routing, leaf = self._state.routing, self._state.leaf
-        if routing is not None and self._entry.codes is None:
-            leaf = self._read(self._leaves_at, leaf.dtype)
-        return routing, leaf
+        routing, leaf = self._entry.routed
+        return routing, leaf if routing is None else self._load(self._leaves_at, leaf)
 
     @routed.setter
     def routed(self, value: tuple[Any, np.ndarray]) -> None:
-        self._state.routing, leaf = value
-        if self._entry.codes is None:
-            write_array(self._descriptor, leaf, self._leaves_at)
-            leaf = leaf[:0].copy()
-        self._state.leaf = leaf
+        routing, leaf = value
+        self._entry.routed = routing, self._save(self._leaves_at, leaf)
 
     @property
     def nearest(self) -> tuple[Any, NearestCenters | None]:
         """The routing and the nearest centers that a task has stored."""
-        routing, centers = self._state.nearest
+        routing, saved = self._entry.nearest
         if routing is None:
             return None, None
-        if self._entry.codes is None:
-            places = self._nearest_at, self._nearest_at + 2 * self.n_rows
-            centers = [self._read(at, array.dtype) for at, array in zip(places, centers)]
-        n_bytes, number = 8 * self.n_rows, np.dtype(np.int64)
-        costs = (self._read(self._entry.costs_at + at, number) for at in (0, n_bytes))
-        return routing, NearestCenters(*centers, *costs)
+        costs = (self._read(offset, np.dtype(np.int64)) for offset in self._costs_at)
+        return routing, NearestCenters(*map(self._load, self._nearest_at, saved), *costs)
 
     @nearest.setter
     def nearest(self, value: tuple[Any, NearestCenters]) -> None:
         routing, (*centers, cost, margin) = value
-        write_array(self._descriptor, cost, self._entry.costs_at)
-        write_array(self._descriptor, margin, self._entry.costs_at + 8 * self.n_rows)
-        if self._entry.codes is None:
-            for place, array in enumerate(centers):
-                write_array(self._descriptor, array, self._nearest_at + 2 * self.n_rows * place)
-            centers = [array[:0].copy() for array in centers]
-        self._state.nearest = routing, centers
+        for offset, array in zip(self._costs_at, (cost, margin)):
+            write_array(self._descriptor, array, offset)
+        self._entry.nearest = routing, list(map(self._save, self._nearest_at, centers))
 
     @property
     def n_features(self) -> int:
-        return self._n_features
+        return self._entry.n_features
 
     @cached_property
     def weights(self) -> Weights:  # type: ignore[override]
-        """Weights of the rows."""
         if self._units.are_ones:
             return Weights.equal(self.n_rows)
         return self._units.of(self._mapped(0, (self.n_rows,), np.dtype(np.float64)))
 
     @cached_property
     def codes(self) -> np.ndarray:  # type: ignore[override]
-        """Bins of all values: (n_features, n_rows)."""
         if self._entry.codes is not None:
             return self._entry.codes
-        shape = (self._n_features, self.n_rows)
+        shape = (self.n_features, self.n_rows)
         return self._mapped(self._codes_at, shape, self._entry.code_type)
 
     @cached_property
     def columns(self) -> np.ndarray:  # type: ignore[override]
-        """All values: (n_features, n_rows)."""
-        shape = (self._n_features, self.n_rows)
+        shape = (self.n_features, self.n_rows)
         return self._mapped(self._values_at, shape, self._entry.value_type)
 
 
@@ -196,23 +172,20 @@ class CachedPartitions(LocalPartitions):
     ) -> None:
         super().__init__(read, pool)
         self._memory, self._n_kept = memory, 0
-        self._entries: list[tuple[_Entry, _BatchState]] = []
+        self._entries: list[_Entry] = []
         self._encoder: Encoder | None = None
         self._file: Any = None
         self._lock, self._end = Lock(), 0
-        self._n_features = 0
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
         """The first pass encodes and stores the batches, the others read the file."""
         if self._encoder is not encoder:
             return self._encode(task, encoder)
-        descriptor, n_features = self._file.fileno(), self._n_features
+        descriptor = self._file.fileno()
 
-        def work(group: list[tuple[_Entry, _BatchState]]) -> Any:
+        def work(group: list[_Entry]) -> Any:
             # A batch exists only here: its arrays are released when the task has used it.
-            batches = (
-                CachedBatch(descriptor, entry, n_features, encoder, state) for entry, state in group
-            )
+            batches = (CachedBatch(descriptor, entry, encoder) for entry in group)
             return over_batches(task, batches)
 
         entries = self._entries
@@ -233,12 +206,11 @@ class CachedPartitions(LocalPartitions):
             return task(batch)
 
         merged = self._merged(task, work, enumerate(self._batches()))
-        self._entries = [(entries[number], _BatchState()) for number in sorted(entries)]
+        self._entries = [entries[number] for number in sorted(entries)]
         self._encoder = encoder
         return merged
 
     def _store(self, batch: Batch) -> _Entry:
-        self._n_features = batch.n_features
         arrays = [batch.columns]
         if not batch.weights.are_ones:
             arrays.insert(0, batch.weights.values)
@@ -251,7 +223,8 @@ class CachedPartitions(LocalPartitions):
             write_array(self._file.fileno(), array, at)
             at += array.nbytes
         costs_at = self._allocate(16 * batch.n_rows)  # uses no space before they are written
-        return _Entry(offset, costs_at, batch.starts, batch.columns.dtype, batch.codes.dtype, codes)
+        types = batch.columns.dtype, batch.codes.dtype
+        return _Entry(offset, costs_at, batch.starts, batch.n_features, *types, codes)
 
     def _keep(self, n_bytes: int) -> bool:
         """Whether this many bytes more fit into memory; they then count."""

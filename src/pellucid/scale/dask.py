@@ -15,7 +15,7 @@ from pellucid._core.batches.partitions import Partitions, Task, over_batches
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.sources import Chunk, Source
+from pellucid.scale.sources import Chunk, Source, split_names
 
 _MERGED_AT_ONCE = 8
 """Results that one task merges."""
@@ -39,9 +39,6 @@ def _size(holder: Any) -> int:
 class DaskSource(Source):
     """A Dask DataFrame, or a Dask Array of two axes."""
 
-    numeric: list[str]
-    others: list[str]
-
     def __init__(self, data: Any) -> None:
         # Every attribute of a Delayed is another one.
         n_axes = getattr(data, "ndim", None)
@@ -51,14 +48,12 @@ class DaskSource(Source):
                 hint="give it a Dask DataFrame, or a Dask Array of two axes",
             )
         self._data, self._is_array = data, not hasattr(data, "columns")
-        self.numeric, self.others = [], []
         if self._is_array:
             self._data = data.rechunk({1: -1})
-            self.numeric = [f"x{j}" for j in range(data.shape[1])]
+            self.numeric, self.others = [f"x{j}" for j in range(data.shape[1])], []
         else:
-            for name, dtype in zip(data.columns, data.dtypes):
-                is_numeric = getattr(dtype, "kind", "O") in "fiub"
-                (self.numeric if is_numeric else self.others).append(str(name))
+            kinds = (getattr(dtype, "kind", "O") in "fiub" for dtype in data.dtypes)
+            self.numeric, self.others = split_names(zip(map(str, data.columns), kinds))
 
     def delayed_chunks(self, columns: Sequence[str]) -> list[Any]:
         """A lazy `Chunk` per partition."""
@@ -66,21 +61,17 @@ class DaskSource(Source):
 
         if self._is_array:
             parts = self._data.to_delayed().ravel().tolist()
-            make = partial(_array_chunk, columns=list(columns), names=self.numeric)
         else:
             chosen = [name for name in self._data.columns if str(name) in columns]
             parts = self._data[chosen].to_delayed()
-            make = partial(_frame_chunk, columns=list(columns))
-        delayed = dask.delayed(make)
+        delayed = dask.delayed(partial(_chunk, columns=list(columns)))
         return [delayed(part, f"partition {number}") for number, part in enumerate(parts)]
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """One partition after the other."""
         for chunk in self.delayed_chunks(columns):
             yield chunk.compute()
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """Rows of some partitions."""
         import dask
 
         chunks = self.delayed_chunks(columns)
@@ -97,15 +88,13 @@ class DaskSource(Source):
         return sum(dask.compute(*map(dask.delayed(len), self._data.to_delayed().ravel())))
 
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
-        return DaskPartitions([scan.reader, *self.delayed_chunks(scan.names)])
+        return DaskPartitions(scan.reader, self.delayed_chunks(scan.names))
 
     def predict(self, predictor: Any) -> Any:
         """A Dask DataFrame with the column of clusters; for an array, the clusters."""
         if self._is_array:
-            work = partial(_array_labels, predictor=predictor, names=self.numeric)
-            return self._data.map_blocks(
-                work, drop_axis=1, dtype=predictor.names.dtype, meta=predictor.names[:0]
-            )
+            work, empty = partial(_labels, predictor=predictor), predictor.names[:0]
+            return self._data.map_blocks(work, drop_axis=1, dtype=empty.dtype, meta=empty)
         meta = _with_labels(self._data._meta, predictor)
         return self._data.map_partitions(_with_labels, predictor, meta=meta)
 
@@ -116,20 +105,11 @@ class DaskPartitions(Partitions):
     Encoded batches are kept by the workers. If a worker is lost, Dask computes them again.
     """
 
-    def __init__(self, reader_and_chunks: list[Any]) -> None:
-        reader, *chunks = reader_and_chunks
-        self._raw = self._called(reader, chunks)
+    def __init__(self, reader: Any, chunks: list[Any]) -> None:
+        self._raw = _called(reader, chunks)
         self._encoder: Encoder | None = None
         self._encoded: list[Any] = []
         self._groups: list[list[Any]] = []
-
-    @staticmethod
-    def _called(function: Any, parts: list[Any]) -> list[Any]:
-        """Results for all parts, by a function of this module, which registers their sizes."""
-        import dask
-
-        call, shared = dask.delayed(_call), dask.delayed(function, traverse=False)
-        return [call(shared, part) for part in parts]
 
     def map_raw(self, task: Task) -> Any:
         return _map_merge(task, [[part] for part in self._raw])
@@ -139,7 +119,7 @@ class DaskPartitions(Partitions):
         import dask
 
         if self._encoder is not encoder:
-            self._encoded = list(dask.persist(*self._called(encoder.encode, self._raw)))
+            self._encoded = list(dask.persist(*_called(encoder.encode, self._raw)))
             self._encoder, self._groups = encoder, []
         elif not self._groups:
             self._groups = _in_groups(self._encoded)
@@ -191,6 +171,14 @@ def _map_merge(task: Task, groups: list[list[Any]]) -> Any:
     return results[0].compute()
 
 
+def _called(function: Any, parts: list[Any]) -> list[Any]:
+    """Results for all parts, by a function of this module, which registers their sizes."""
+    import dask
+
+    call, shared = dask.delayed(_call), dask.delayed(function, traverse=False)
+    return [call(shared, part) for part in parts]
+
+
 def _call(function: Any, value: Any) -> Any:
     return function(value)
 
@@ -199,27 +187,23 @@ def _merge(task: Task, results: list[Any]) -> Any:
     return reduce(task.merge, results)
 
 
-def _frame_chunk(frame: Any, origin: str, columns: list[str]) -> Chunk:
-    # Names may be numbers.
-    places = {str(name): place for place, name in enumerate(frame.columns)}
-    return Chunk({name: frame.iloc[:, places[name]].to_numpy() for name in columns}, origin)
+def _chunk(part: Any, origin: str, columns: list[str]) -> Chunk:
+    """Some columns of a data frame, whose names may be numbers, or of an array: x0, x1, ..."""
+    if isinstance(part, np.ndarray):
+        return Chunk({name: part[:, int(name[1:])] for name in columns}, origin)
+    places = {str(name): place for place, name in enumerate(part.columns)}
+    return Chunk({name: part.iloc[:, places[name]].to_numpy() for name in columns}, origin)
 
 
-def _array_chunk(array: np.ndarray, origin: str, columns: list[str], names: list[str]) -> Chunk:
-    return Chunk({name: array[:, names.index(name)] for name in columns}, origin)
-
-
-def _array_labels(array: np.ndarray, predictor: Any, names: list[str]) -> np.ndarray:
-    chunk = _array_chunk(array, "a block", predictor.columns or names[:1], names)
-    return predictor.labels(chunk)
+def _labels(block: np.ndarray, predictor: Any) -> np.ndarray:
+    return predictor.labels(_chunk(block, "a block", predictor.columns or ["x0"]))
 
 
 def _with_labels(frame: Any, predictor: Any) -> Any:
     columns = predictor.columns or [str(frame.columns[0])]
-    labels = predictor.labels(_frame_chunk(frame, "a partition", columns))
+    labels = predictor.labels(_chunk(frame, "a partition", columns))
     return frame.assign(**{predictor.output: labels})
 
 
 def _thin(chunk: Chunk, n_rows: int) -> Chunk:
-    step = max(1, chunk.n_rows // n_rows)
-    return Chunk({name: array[::step] for name, array in chunk.columns.items()}, chunk.origin)
+    return chunk.every(max(1, chunk.n_rows // n_rows), chunk.origin)

@@ -44,7 +44,7 @@ class OpenedFiles(NamedTuple):
 
     dataset: Any
     filesystem: Any
-    paths: list[str]
+    files: list[str]
     problems: dict[str, str]
     casts: dict[str, str]
     is_plain: bool
@@ -232,7 +232,6 @@ def _file_format(filesystem: Any, path: str) -> Any:
 
 
 def open_files(filesystem: Any, found: Sequence[Found]) -> OpenedFiles:
-    """One dataset of all files."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -291,12 +290,11 @@ def _common_schema(files: Sequence[tuple[str, Any]]) -> tuple[Any, dict[str, str
             if name not in other.names:
                 problems.setdefault(name, f"{path} has no column {name!r}, which {first} has")
             elif (its_type := other.field(name).type) != kind:
-                both = f"{its_type} in {path}, but {kind} in {first}"
+                text = f"column {name!r} has the type {its_type} in {path}, but {kind} in {first}"
                 if (common := _common_type(kind, its_type)) is None:
-                    text = f"column {name!r} has the type {both}"
                     problems.setdefault(name, text)
                 else:
-                    casts.setdefault(name, f"column {name!r} has the type {both}")
+                    casts.setdefault(name, text)
                     kind = common
         fields.append(pa.field(name, kind))
     return pa.schema(fields), problems, casts

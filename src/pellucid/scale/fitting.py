@@ -55,25 +55,15 @@ _N_BINS = 256
 class WeightTask(Task):
     """What decides how weights become integers."""
 
-    def __call__(self, raw: RawBatch) -> tuple[bool, bool, float, float]:
-        """Whether all weights are 1, and integers; their sum and the largest."""
+    def __call__(self, raw: RawBatch) -> tuple[int, LargestWeight]:
+        """In how many batches some weight is not 1, and what is known of all weights."""
         weight = np.asarray(raw.weight)
-        are_ones = bool((weight == 1).all())
-        are_integers = bool((weight == np.rint(weight)).all())
-        return are_ones, are_integers, float(weight.sum()), float(weight.max(initial=0.0))
-
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Of two batches."""
-        total, largest = first[2] + second[2], max(first[3], second[3])
-        return first[0] and second[0], first[1] and second[1], total, largest
+        return int((weight != 1).any()), LargestWeight.of(weight)
 
 
 @dataclass(frozen=True)
 class ExactWeightTask(Task):
-    """The exact sum of the weights."""
-
     def __call__(self, raw: RawBatch) -> Fraction:
-        """Sum of one batch."""
         return sum(map(Fraction, np.asarray(raw.weight).tolist()), Fraction(0))
 
 
@@ -84,9 +74,9 @@ def find_weight_units(partitions: Partitions, weight: str | None) -> WeightUnits
     found = partitions.map_raw(WeightTask())
     if found is None:
         return WeightUnits()
-    are_ones, are_integers, total, largest = found
+    n_others, (largest, total, are_integers) = found
     check_weights(np.array([largest]), f"weight in column {weight!r}")
-    if are_ones:
+    if not n_others:
         return WeightUnits()
     if are_integers and total <= MAX_COPIES:
         return WeightUnits(1.0, False)
@@ -96,11 +86,7 @@ def find_weight_units(partitions: Partitions, weight: str | None) -> WeightUnits
 
 
 class FirstSums(NamedTuple):
-    """What is known after the first pass over the encoded batches.
-
-    Number of rows, their weight in units, the mixed bins, and moments of the rows about their own
-    centers.
-    """
+    """What is known after the first pass: the moments are those about the own centers."""
 
     n_rows: int
     n_units: int
@@ -115,13 +101,11 @@ class FirstTask(Task):
     centers: np.ndarray
 
     def __call__(self, batch: Batch) -> FirstSums:
-        """Sums of one batch."""
         weight = batch.weights.values
         moments = group_moments(batch.X, batch.labels, weight, self.centers)
         return FirstSums(batch.n_rows, int(batch.weights.units.sum()), batch.is_mixed, moments)
 
     def merge(self, first: FirstSums, second: FirstSums) -> FirstSums:
-        """Sums of two batches."""
         return FirstSums(
             first.n_rows + second.n_rows,
             first.n_units + second.n_units,
@@ -135,14 +119,13 @@ def make_problem(
 ) -> tuple[BatchProblem, FirstSums]:
     """The problem of a scan, after the first pass over its batches."""
     centers = reference.centers
-    n_clusters = len(centers)
     units = find_weight_units(partitions, scan.weight)
-    width = max(_N_BINS, 2 * n_clusters)
     sample = scan.sample(_SAMPLE_ROWS)
     sample = sample[np.isfinite(sample).all(axis=1)]
+    width = max(_N_BINS, 2 * len(centers))
     quantizer = Quantizer.of_sample(sample if len(sample) else centers, centers, width)
     find_labels = Checked(reference.find_labels, scan.columns)
-    encoder = Encoder(find_labels, units, quantizer, n_clusters)
+    encoder = Encoder(find_labels, units, quantizer, len(centers))
     first = partitions.map_encoded(FirstTask(centers), encoder)
     if first is None or not first.n_rows:
         raise InputError("the data have no rows of positive weight")
@@ -192,8 +175,8 @@ def _leaf_moments(
     """
     centers, nodes, leaves = problem.centers, builder.nodes, np.array(builder.leaves)
     cluster = np.array([nodes[leaf].cluster for leaf in leaves])
-    origins, home = np.zeros((len(nodes), problem.n_features)), np.full(len(centers), -1)
-    origins[leaves] = centers[cluster]
+    origins, nowhere = np.zeros((len(nodes), problem.n_features)), np.full(len(centers), -1)
+    origins[leaves], home = centers[cluster], nowhere.copy()
     for c in np.unique(cluster):
         of_cluster = leaves[cluster == c]
         largest = of_cluster[units[of_cluster, c].argmax()]
@@ -208,7 +191,7 @@ def _leaf_moments(
     )
 
     def take(origins: np.ndarray) -> GroupMoments:
-        return problem.map(replace(task, origins=origins, home=np.full(len(centers), -1)))[1]
+        return problem.map(replace(task, origins=origins, home=nowhere))[1]
 
     if not whole.allows_removal(removed):
         return bring_to_means(take(origins), origins, take)
@@ -229,8 +212,8 @@ def summarize(
     `renames`: clusters are renamed so that most weight is in its reference cluster.
     """
     builder, k = growth.builder, problem.n_clusters
-    leaves, nodes = builder.leaves, builder.nodes
-    counts, units = problem.map(CountTask(Routing.of(builder), k))
+    leaves, nodes, routing = builder.leaves, builder.nodes, Routing.of(builder)
+    counts, units = problem.map(CountTask(routing, k))
     for leaf, node in growth.leaves.items():
         if nodes[leaf].cluster < 0:
             # Of several centers that no split separates, the one with most weight.
@@ -244,22 +227,18 @@ def summarize(
             builder.set_cluster(leaf, matched[nodes[leaf].cluster])
     moments, origins = _leaf_moments(problem, first, builder, units)
     per_weight = problem.weight_units.per_weight
-    totals = {leaf: (int(counts[leaf].sum()), int(units[leaf].sum())) for leaf in leaves}
+    totals = np.array([counts, units]).sum(axis=2)  # 0 except for leaves
     for number in reversed(range(len(nodes))):
-        if number not in totals:
-            left, right = totals[nodes[number].left], totals[nodes[number].right]
-            totals[number] = left[0] + right[0], left[1] + right[1]
-        builder.set_counts(number, totals[number][0], totals[number][1] / per_weight)
+        if number not in leaves:
+            totals[:, number] += totals[:, nodes[number].left] + totals[:, nodes[number].right]
+        builder.set_counts(number, int(totals[0, number]), float(totals[1, number] / per_weight))
     tree, order = builder.build(), builder.preorder()
-    place = {number: i for i, number in enumerate(order)}
-    purity = {
-        place[leaf]: float(units[leaf, nodes[leaf].cluster] / units[leaf].sum())
-        for leaf in leaves
-        if units[leaf].sum() > 0
-    }
+    own = {leaf: int(units[leaf, nodes[leaf].cluster]) for leaf in leaves}
+    weighed = ((i, leaf, totals[1, leaf]) for i, leaf in enumerate(order) if leaf in own)
+    purity = {i: float(own[leaf] / total) for i, leaf, total in weighed if total > 0}
     in_tree = [order[leaf] for leaf in tree.leaves.tolist()]
     weight = moments.weight[in_tree]
-    task = MomentTask(Routing.of(builder), origins, problem.centers, np.full(k, -1))
+    task = MomentTask(routing, origins, problem.centers, np.full(k, -1))
     of_centers, _ = bring_to_means(
         first.moments, problem.centers, lambda near: problem.map(replace(task, centers=near))[0]
     )
@@ -270,19 +249,10 @@ def summarize(
     )
     reference_inertia = float(of_centers.shifts_and_costs()[1].sum())
     importances = feature_importances(tree, weight, origins + shifts)
-    separated = int(units.sum()) - sum(int(units[leaf, nodes[leaf].cluster]) for leaf in leaves)
+    separated = int(units.sum()) - sum(own.values())
     mistakes = separated if problem.weight_units.are_integers else separated / per_weight
-    return FitSummary(
-        tree,
-        names,
-        centers,
-        inertia,
-        problem.centers,
-        reference_inertia,
-        purity,
-        importances,
-        mistakes,
-    )
+    costs = inertia, problem.centers, reference_inertia
+    return FitSummary(tree, names, centers, *costs, purity, importances, mistakes)
 
 
 def _combine(
@@ -323,12 +293,10 @@ class RowStatisticsTask(Task):
     """What has to be known before sums are exact."""
 
     def __call__(self, batch: Batch) -> RowStatistics:
-        """Those of one batch."""
         largest = np.abs(batch.X).max(axis=0, initial=0.0).astype(np.float64)
         return RowStatistics(batch.n_rows, largest, LargestWeight.of(batch.weights.values))
 
     def merge(self, first: RowStatistics, second: RowStatistics) -> RowStatistics:
-        """Those of two batches."""
         return RowStatistics(
             first.n_rows + second.n_rows,
             np.maximum(first.largest, second.largest),
@@ -374,29 +342,21 @@ def evaluate_trees(
 ) -> list[TreeValue]:
     """Weights and costs of finished trees. They do not depend on the order of the rows."""
     terms = Terms.of(statistics.largest, statistics.weight)
+    found = problem.map(TreeSumsTask(trees, terms, problem.n_clusters))
     values, per_weight = list[TreeValue](), problem.weight_units.per_weight
-    for tree, (by_cluster, sums) in zip(
-        trees, problem.map(TreeSumsTask(trees, terms, problem.n_clusters))
-    ):
+    for tree, (by_cluster, sums) in zip(trees, found):
         units, leaves = by_cluster.sum(axis=1), tree.leaves
-        agreed = by_cluster[leaves, tree.cluster[leaves]].sum()
-        with_weights = _with_weights(tree, units / per_weight)
-        values.append(
-            TreeValue(with_weights, _between(tree, units, sums), 1 - float(agreed / units.sum()))
-        )
+        mistakes = 1 - float(by_cluster[leaves, tree.cluster[leaves]].sum() / units.sum())
+        weighted = _with_weights(tree, units / per_weight)
+        values.append(TreeValue(weighted, _between(tree, units, sums), mistakes))
     return values
 
 
 def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums) -> float:
     """Between-cluster sum of squares about the mean of all rows."""
     clusters = np.unique(tree.cluster[tree.leaves])
-    shape = (len(clusters), sums.high.shape[1])
-    high, low = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    weight = np.zeros(len(clusters), dtype=np.int64)
-    place = np.searchsorted(clusters, tree.cluster[tree.leaves])
-    np.add.at(high, place, sums.high[tree.leaves])
-    np.add.at(low, place, sums.low[tree.leaves])
-    np.add.at(weight, place, units[tree.leaves])
+    is_in = tree.cluster[tree.leaves] == clusters[:, None]  # leaves of each cluster
+    high, low, weight = (is_in @ part[tree.leaves] for part in (sums.high, sums.low, units))
     of_clusters = GroupSums(high, low, sums.terms).normalized()
     high, low = (part.sum(axis=0, keepdims=True) for part in of_clusters[:2])
     of_all = GroupSums(high, low, sums.terms)

@@ -19,12 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._core.batches.batch import Batch, Encoder, RawBatch
-from pellucid._core.batches.partitions import LocalPartitions, Partitions, Task, over_batches
+from pellucid._core.batches.batch import Batch, Encoder
+from pellucid._core.batches.partitions import (
+    ExactTask,
+    LocalPartitions,
+    Partitions,
+    Task,
+    over_batches,
+)
 from pellucid._utils.notices import InputError
 from pellucid._utils.progress import Progress
 from pellucid._version import __version__
-from pellucid.methods import METHODS, STREAMED, one_of
+from pellucid.methods import STREAMED, one_of
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
 from pellucid.scale.references import LLOYD_PASSES
 
@@ -74,23 +80,19 @@ class _Measured(NamedTuple):
     found: Any
 
 
-class _MeasuredTask(Task):
+class _MeasuredTask(ExactTask):
     """A task whose results are measured; ``on_rows(n_rows)`` is called on this machine only."""
 
     def __init__(self, task: Task, on_rows: Callable[[int], None] | None) -> None:
         self._task, self._on_rows, self.is_exact = task, on_rows, task.is_exact
 
-    def __call__(self, batch: Any) -> _Measured:
-        return self.over([batch])
-
     def over(self, batches: Iterable[Any]) -> _Measured:
-        """The measured result of several batches."""
         n_rows = 0
 
         def counted() -> Iterator[Any]:
             nonlocal n_rows
             for batch in batches:
-                n = batch.n_rows if isinstance(batch, Batch) else _length(batch)
+                n = batch.n_rows if isinstance(batch, Batch) else len(batch.X)
                 n_rows += n
                 yield batch
                 if self._on_rows is not None:
@@ -105,10 +107,6 @@ class _MeasuredTask(Task):
         largest = max(first.largest, second.largest)
         n_rows, n_tasks = first.n_rows + second.n_rows, first.n_tasks + second.n_tasks
         return _Measured(n_rows, n_tasks, largest, first.total + second.total, found)
-
-
-def _length(batch: Any) -> int:
-    return len(batch.X) if isinstance(batch, RawBatch) else 0
 
 
 def size_of(found: Any) -> int:
@@ -145,8 +143,8 @@ class RecordedPartitions(Partitions):
 
     def _recorded(self, task: Task, encoder: Any, run: Callable[[Task], Any]) -> Any:
         self._n_passes += 1
-        self._progress.report(f"pass {self._n_passes}")
         start, number = perf_counter(), self._n_passes
+        self._progress.report(f"pass {number}")
         checkpoint, key, measured = self._checkpoint, "", None
         if checkpoint is not None:
             key = checkpoint.key(number, task, encoder)
@@ -210,7 +208,6 @@ class Checkpoint:
 
     @classmethod
     def of(cls, scan: Any) -> Checkpoint | None:
-        """The checkpoint of a scan, if it has one."""
         if scan.checkpoint is None:
             return None
         folder = Path(scan.checkpoint)
@@ -222,7 +219,6 @@ class Checkpoint:
         return self.folder / f"pellucid-pass-{number:04}.pickle"
 
     def key(self, number: int, task: Task, encoder: Any) -> str:
-        """What identifies the result of a pass."""
         if encoder is not self._encoder:
             self._encoder, self._encoder_key = encoder, _digest(encoder)
         return _digest((self.source, number, task, self._encoder_key))
@@ -245,7 +241,6 @@ class Checkpoint:
             raise InputError(f"cannot write the checkpoint {draft}: {error.strerror}") from None
 
     def remove(self) -> None:
-        """Remove all results."""
         for path in self.folder.glob("pellucid-pass-*"):
             path.unlink()
 
@@ -317,12 +312,11 @@ class FitEstimate(NamedTuple):
 
 
 def estimate_fit(scan: Any, model: Any) -> FitEstimate:
-    """The estimate for a model that is to be fitted on a scan."""
-    names = {method.name for method in STREAMED.values()}
+    names = [method.name for method in STREAMED.values()]
     name = next((cls.__name__ for cls in type(model).__mro__ if cls.__name__ in names), None)
     if name is None:
-        known = one_of(method.name for method in METHODS if method.name in names)
-        raise InputError(f"there is no estimate for {type(model).__name__}; there is for {known}")
+        problem = f"there is no estimate for {type(model).__name__}"
+        raise InputError(f"{problem}; there is for {one_of(names)}")
     n, d = scan.count_rows(), len(scan.columns)
     s = scan.sample(64).dtype.itemsize
     centers = getattr(model.reference, "cluster_centers_", model.reference)
@@ -335,22 +329,15 @@ def estimate_fit(scan: Any, model: Any) -> FitEstimate:
     elif model.reference is None:
         source += 1 + LLOYD_PASSES
     most, reads_values = _BY_LEVEL[name]
-    depths = int(np.ceil(np.log2(max(n_leaves, 2)))), max(1, n_leaves - 1)
+    few, many = int(np.ceil(np.log2(max(n_leaves, 2)))), max(1, n_leaves - 1)  # levels
     # Begin, counts and centers; one more leaf of ExKMC takes passes like a level.
-    passes = tuple(source + 2 + a * h for a, h in zip((min(_FEWEST, most), most), depths))
-    passes = passes[0], passes[1] + _OTHER - 2
+    passes = source + 2 + min(_FEWEST, most) * few, source + _OTHER + most * many
     level = (d + s + 4) + 2 * (2 * (s + 1) + 2) + 3 + (d * s if reads_values else 0)
-    fixed = source * d * s + 2 * (d * s + 4)
-    read = tuple(n * (fixed + (level * h if most else 0)) for h in depths)
+    fixed, level = source * d * s + 2 * (d * s + 4), level if most else 0
+    read = n * (fixed + level * few), n * (fixed + level * many)
     largest = 8 * d * k * _N_BINS * (k if name in ("ExKMC", "SpEx") else 2)
-    return FitEstimate(
-        n,
-        (passes[0], passes[1]),
-        source,
-        (read[0], read[1]),
-        n * d * (s + 1),
-        scan.memory + largest + _PART_BYTES,
-    )
+    memory = scan.memory + largest + _PART_BYTES
+    return FitEstimate(n, passes, source, read, n * d * (s + 1), memory)
 
 
 def _gb(n_bytes: int) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from pellucid._utils.notices import InputError
 from pellucid.explanation.explanation import Explanation
 from pellucid.scale.sources import Chunk, Source, arrow_columns, matrix_of
+from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -61,21 +62,16 @@ class ScanPredictor:
         """The clusters as an expression of polars; null where a used number is missing."""
         import polars as pl
 
-        tree = self.tree
+        tree, names = self.tree, self.names.tolist()
         values = [pl.col(name).cast(pl.Float64) for name in self.columns]
-        names = self.names.tolist()
         dtype = pl.Int64 if self.names.dtype.kind in "iu" else None
-        # Children come after their parent.
-        nodes: dict[int, Any] = {}
-        for node in reversed(range(tree.node_count)):
+        nodes: list[Any] = [None] * tree.node_count
+        for node in reversed(range(tree.node_count)):  # children come after their parent
             if tree.is_leaf[node]:
                 nodes[node] = pl.lit(names[tree.cluster[node]], dtype=dtype)
                 continue
             threshold = pl.lit(float(tree.threshold[node]), dtype=pl.Float64)
-            left, right = (
-                nodes.pop(int(children[node]))
-                for children in (tree.children_left, tree.children_right)
-            )
+            left, right = nodes[tree.children_left[node]], nodes[tree.children_right[node]]
             is_left = values[tree.feature[node]] <= threshold
             nodes[node] = pl.when(is_left).then(left).otherwise(right)
         found = nodes[0]
@@ -93,17 +89,12 @@ class ScanPredictor:
         names = [stand_ins.get(name, name) for name in self.columns]
         explanation = Explanation(self.tree, names=names or ["x"], clusters=self.names.tolist())
         expression = explanation.to_sql(dialect=dialect)
-        if not names:
-            return expression
         is_missing = " OR ".join(f"{quote(name)} IS NULL" for name in names)
-        return f"CASE WHEN {is_missing} THEN NULL ELSE {expression} END"
+        return f"CASE WHEN {is_missing} THEN NULL ELSE {expression} END" if names else expression
 
     def stand_ins(self, columns: Collection[str], taken: Collection[str]) -> dict[str, str]:
         """New names for those of some columns that are used; they differ from all taken names."""
-        prefix = "_"
-        while any(name.startswith(prefix) for name in taken):
-            prefix += "_"
-        used = [name for name in self.columns if name in columns]
+        prefix, used = free_prefix(taken), [name for name in self.columns if name in columns]
         return {name: f"{prefix}{position}" for position, name in enumerate(used)}
 
     def arrow_reader(self, schema: Any, batches: Iterable[tuple[Any, str]]) -> Any:
@@ -125,6 +116,14 @@ class ScanPredictor:
                 yield pa.record_batch([*columns, labels], schema=schema)
 
         return pa.RecordBatchReader.from_batches(schema, predict())
+
+
+def free_prefix(taken: Collection[str]) -> str:
+    """Underscores with which no name begins."""
+    prefix = "_"
+    while any(name.startswith(prefix) for name in taken):
+        prefix += "_"
+    return prefix
 
 
 def predict_source(model: Any, source: Source, columns: Sequence[str], output: str) -> Any:
@@ -161,16 +160,15 @@ def _columns_of(model: Any, columns: Sequence[str]) -> list[str]:
 def _require_numbers(explanation: Explanation) -> None:
     """Raise an error if the tree uses categories, dates or replaced values."""
     tree, names = explanation.tree_, explanation.tree_columns_
+    replaced = {*explanation.fill_, *((explanation.reading_ or {}).get("replaced") or ())}
     for name in (names[j] for j in np.unique(tree.feature[~tree.is_leaf])):
-        column = name.column if isinstance(name, Indicator) else name
-        known = explanation.formats_.get(column)
-        is_date = known is not None and known.is_date
-        replaced = {*explanation.fill_, *((explanation.reading_ or {}).get("replaced") or ())}
-        if isinstance(name, Indicator) or is_date or column in replaced:
-            what = "a category" if isinstance(name, Indicator) else "a date" if is_date else ""
+        column, use = name, "with replaced values" if name in replaced else None
+        if isinstance(name, Indicator):
+            column, use = name.column, "as a category"
+        elif explanation.formats_.get(name, PLAIN).is_date:
+            use = "as a date"
+        if use is not None:
             raise InputError(
-                f"the tree uses column {column!r} "
-                + (f"as {what}" if what else "with replaced values")
-                + "; on a scan it can use plain numbers only",
+                f"the tree uses column {column!r} {use}; on a scan it can use plain numbers only",
                 hint="use to_sql in a query",
             )

@@ -7,9 +7,10 @@ import shutil
 import tempfile
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,12 @@ from pellucid.scale.sources import (
 
 
 class ArrowReaderSource(Source):
-    """Arrow batches that can be read again, such as those of a query."""
+    """Arrow batches that can be read again, such as those of a query.
 
-    numeric: list[str]
-    others: list[str]
+    `what` is read, in messages about its rows.
+    """
+
+    what = ""
 
     def __init__(self, native: Any, schema: Any) -> None:
         self._native, self._schema = native, schema
@@ -54,13 +57,16 @@ class ArrowReaderSource(Source):
         """Batches of some columns, from the first row on."""
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """Chunks of a new run of the query."""
         first = 0
         for batch in self.batches(list(columns), n_rows):
             if batch.num_rows:
                 origin = f"rows {first:,} to {first + batch.num_rows - 1:,}"
                 yield Chunk(arrow_columns(batch, columns), origin)
                 first += batch.num_rows
+
+    def predict(self, predictor: Any) -> Any:
+        batches = self.batches(self._schema.names, PREDICTED_ROWS)
+        return predictor.arrow_reader(self._schema, ((batch, self.what) for batch in batches))
 
 
 class PolarsSource(ArrowReaderSource):
@@ -70,7 +76,6 @@ class PolarsSource(ArrowReaderSource):
         super().__init__(frame, frame.limit(0).collect().to_arrow().schema)
 
     def batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
-        """Batches of a new run of the query."""
         chosen = self._native.select(columns)
         for batch in chosen.collect_batches(chunk_size=n_rows, maintain_order=True):
             yield from batch.to_arrow().to_batches()
@@ -88,7 +93,6 @@ class DuckDBSource(ArrowReaderSource):
         super().__init__(relation, relation.limit(0).to_arrow_table().schema)
 
     def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
-        """Batches of a new run of the query."""
         return self._native.select(*map(_quoted, columns)).to_arrow_reader(n_rows)
 
     def predict(self, predictor: Any) -> Any:
@@ -108,42 +112,36 @@ class DuckDBSource(ArrowReaderSource):
 class ParquetFileSource(ArrowReaderSource):
     """A pyarrow ParquetFile."""
 
+    what = "the file"
+
     def __init__(self, file: Any) -> None:
         super().__init__(file, file.schema_arrow)
 
     def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
-        """Batches from the first row on.
+        """Batches of neighbouring row groups that together have at least `n_rows` rows.
 
         A file that was opened with `pre_buffer` keeps all row groups that one call reads.
         """
+        metadata, groups, n_found = self._native.metadata, list[int](), 0
         with FileStates([]).reading("the ParquetFile"):
-            for groups in self._groups(n_rows):
-                yield from self._native.iter_batches(n_rows, row_groups=groups, columns=columns)
-
-    def _groups(self, n_rows: int) -> Iterator[list[int]]:
-        """Numbers of neighbouring row groups that together have at least `n_rows` rows."""
-        metadata, groups, n_found = self._native.metadata, [], 0
-        for group in range(metadata.num_row_groups):
-            groups.append(group)
-            n_found += metadata.row_group(group).num_rows
-            if n_found >= n_rows or group == metadata.num_row_groups - 1:
-                yield groups
-                groups, n_found = [], 0
-
-    def predict(self, predictor: Any) -> Any:
-        batches = self.batches(self._schema.names, PREDICTED_ROWS)
-        return predictor.arrow_reader(self._schema, ((batch, "the file") for batch in batches))
+            for group in range(metadata.num_row_groups):
+                groups.append(group)
+                n_found += metadata.row_group(group).num_rows
+                if n_found >= n_rows or group == metadata.num_row_groups - 1:
+                    yield from self._native.iter_batches(n_rows, row_groups=groups, columns=columns)
+                    groups, n_found = [], 0
 
 
 class IcebergSource(ArrowReaderSource):
     """A scan of a table of pyiceberg."""
+
+    what = "the table"
 
     def __init__(self, scan: Any, row_filter: Any) -> None:
         super().__init__(scan, scan.projection().as_arrow())
         self._filter = row_filter
 
     def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
-        """Batches of a new scan."""
         from pyarrow.dataset import Scanner
 
         chosen = self._native if self._filter is not None else self._native.select(*columns)
@@ -151,21 +149,12 @@ class IcebergSource(ArrowReaderSource):
         scanner = Scanner.from_batches(reader, columns=columns, filter=self._filter)
         return scanner.to_batches()
 
-    def predict(self, predictor: Any) -> Any:
-        batches = self.batches(self._schema.names, PREDICTED_ROWS)
-        return predictor.arrow_reader(self._schema, ((batch, "the table") for batch in batches))
-
 
 class DatasetSource(Source):
     """A pyarrow dataset, with its filter, its partitions and its file system.
 
     `files` are what is known of files that were opened here.
     """
-
-    numeric: list[str]
-    others: list[str]
-    problems: Mapping[str, str]
-    casts: Mapping[str, str]
 
     def __init__(
         self, dataset: Any, row_filter: Any = None, files: OpenedFiles | None = None
@@ -176,13 +165,15 @@ class DatasetSource(Source):
             with _refusing("the filter does not fit the data", hint):
                 dataset.scanner(columns=dataset.schema.names[:1], filter=row_filter)
         self.numeric, self.others = split_arrow_names(dataset.schema)
-        self.problems = {} if files is None else files.problems
-        self.casts = {} if files is None else files.casts
-        self._paths = list(getattr(dataset, "files", []) if files is None else files.paths)
-        is_local = getattr(getattr(dataset, "filesystem", None), "type_name", "") == "local"
+        opened = dataset if files is None else files
+        self._paths = getattr(opened, "files", [])
+        is_local = getattr(getattr(opened, "filesystem", None), "type_name", "") == "local"
         if files is not None:
-            is_local = files.filesystem.type_name == "local"
-        self._states = FileStates([Path(path) for path in self._paths] if is_local else [])
+            self.problems, self.casts = files.problems, files.casts
+        self._states = FileStates(list(map(Path, self._paths)) if is_local else [])
+
+    def fingerprint(self) -> Any:
+        return self._states.states
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Chunks of a new scan; small batches of a file are joined."""
@@ -233,6 +224,9 @@ class DatasetSource(Source):
             schema = _with_decimals(dataset.schema, numbers)
             dataset = FileSystemDataset(fragments, schema, fragments[0].format)
         # By default many batches, and all that was read of a file, would be in memory.
+        of_parquet = ParquetFragmentScanOptions(
+            pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER_BYTES
+        )
         return dataset.scanner(
             columns=columns,
             filter=self._filter,
@@ -240,11 +234,7 @@ class DatasetSource(Source):
             batch_readahead=1,
             fragment_readahead=1,
             use_threads=False,
-            fragment_scan_options=ParquetFragmentScanOptions(
-                pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER_BYTES
-            )
-            if self._is_of("parquet")
-            else None,
+            fragment_scan_options=of_parquet if self._is_of("parquet") else None,
         )
 
     def _is_of(self, extension: str) -> bool:
@@ -262,12 +252,9 @@ class DatasetSource(Source):
             yield from super().sample(columns, n_rows)
             return
         schema = self._dataset.schema
-        groups = [
-            group
-            for fragment in self._dataset.get_fragments()
-            for group in fragment.split_by_row_group()
-            if group.row_groups[0].num_rows
-        ]
+        fragments = self._dataset.get_fragments()
+        every = chain.from_iterable(fragment.split_by_row_group() for fragment in fragments)
+        groups = [group for group in every if group.row_groups[0].num_rows]
         chosen = groups[:: max(1, len(groups) // SAMPLED_CHUNKS)]
         per_group = -(-n_rows // max(1, len(chosen)))
         is_first = len(chosen) >= SAMPLED_CHUNKS
@@ -278,8 +265,7 @@ class DatasetSource(Source):
                 scanner = group.scanner(schema=schema, columns=list(columns), use_threads=False)
                 table = scanner.head(per_group if is_first else size)
             for batch in table.combine_chunks().to_batches():
-                found = arrow_columns(batch, columns)
-                yield Chunk({name: array[::step] for name, array in found.items()}, group.path)
+                yield Chunk(arrow_columns(batch, columns), "").every(step, group.path)
 
     def predict(self, predictor: Any) -> Any:
         """A RecordBatchReader; a polars LazyFrame for plain files, if polars is installed."""
@@ -312,11 +298,24 @@ def _refusing(problem: str, hint: str | None = None) -> Iterator[None]:
 
 def open_source(source: Any, filter: Any = None) -> Source:
     """The source of what was given to `pellucid.scan`, with rows for which `filter` is true."""
+    module, name = type(source).__module__.split(".")[0], type(source).__name__
+    no_filter = InputError(
+        f"filter= does not work for {name}", hint="filter it before it is given to scan"
+    )
+    if module in ("dask", "dask_expr", "pyspark"):
+        if filter is not None:
+            raise no_filter
+        if module == "pyspark":
+            from pellucid.scale.spark import SparkSource
+
+            return SparkSource(source)
+        from pellucid.scale.dask import DaskSource
+
+        return DaskSource(source)
     row_filter = None if filter is None else _as_expression(filter)
     is_list = isinstance(source, (list, tuple)) and len(source) > 0
     if all(isinstance(path, (str, PathLike)) for path in (source if is_list else [source])):
         return _open_paths(source if is_list else [source], row_filter)
-    module, name = type(source).__module__.split(".")[0], type(source).__name__
     if module == "deltalake" and hasattr(source, "to_pyarrow_dataset"):
         return _open_delta(source, row_filter)
     if module == "pyiceberg" and (hasattr(source, "scan") or hasattr(source, "projection")):
@@ -330,9 +329,7 @@ def open_source(source: Any, filter: Any = None) -> Source:
     if module == "pyarrow" and name == "RecordBatchReader":
         return _spooled(source, row_filter)
     if row_filter is not None:
-        raise InputError(
-            f"filter= does not work for {name}", hint="filter it before it is given to scan"
-        )
+        raise no_filter
     if module == "polars" and name == "LazyFrame":
         return PolarsSource(source)
     if module in ("duckdb", "_duckdb") and hasattr(source, "limit"):
@@ -350,7 +347,6 @@ def open_source(source: Any, filter: Any = None) -> Source:
 
 
 def _as_expression(row_filter: Any) -> Any:
-    """The filter as an expression of pyarrow."""
     parquet = import_optional("pyarrow.parquet", "filter=")
     if isinstance(row_filter, (list, tuple)):
         with _refusing(f"filter={row_filter!r} is no list of conditions"):
@@ -388,7 +384,6 @@ def _open_delta(table: Any, row_filter: Any) -> Source:
 
 
 def _joined(batches: Sequence[Any]) -> Any:
-    """One batch of all rows."""
     import pyarrow as pa
 
     if len(batches) == 1:

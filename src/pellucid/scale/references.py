@@ -36,7 +36,6 @@ class NearestCenter:
     centers: np.ndarray
 
     def __call__(self, raw: RawBatch) -> np.ndarray:
-        """Center of each row."""
         return nearest_centers(raw.X, self.centers, SERIAL)
 
 
@@ -48,7 +47,6 @@ class PredictedLabels:
     n_clusters: int
 
     def __call__(self, raw: RawBatch) -> np.ndarray:
-        """Label of each row."""
         require_domain(raw)
         if not len(raw.X):
             return np.empty(0, dtype=np.intp)
@@ -77,27 +75,22 @@ class ColumnLabels:
         given = as_labels(raw, self.column)
         place = np.minimum(np.searchsorted(self.names, given), len(self.names) - 1)
         is_known = self.names[place] == given
-        if self.drop is not None:
-            is_known |= given == self.drop
-        if not is_known.all():
+        is_dropped = False if self.drop is None else given == self.drop
+        if not (is_known | is_dropped).all():
             raise InputError(f"column {self.column!r} has changed while it was read")
-        return np.where(self.names[place] == given, place, -1)
+        return np.where(is_known, place, -1)
 
 
 def as_labels(raw: RawBatch, column: str) -> np.ndarray:
     """The labels of a batch: integers or strings."""
-    given = np.asarray(raw.labels)
-    if given.dtype.kind == "f":
-        if not (np.isfinite(given) & (given == np.rint(given))).all():
-            raise InputError(
-                f"the label column {column!r} has missing values or fractions in {raw.origin}"
-            )
-        return given.astype(np.int64)
-    if given.dtype.kind == "O":
-        if has_gaps(given):
-            raise InputError(f"the label column {column!r} has missing values in {raw.origin}")
-        return given.astype(str)
-    return given
+    given, problem = np.asarray(raw.labels), ""
+    if given.dtype.kind == "f" and not (np.isfinite(given) & (given == np.rint(given))).all():
+        problem = "missing values or fractions"
+    elif given.dtype.kind == "O" and has_gaps(given):
+        problem = "missing values"
+    if problem:
+        raise InputError(f"the label column {column!r} has {problem} in {raw.origin}")
+    return given.astype({"f": np.int64, "O": str}.get(given.dtype.kind, given.dtype), copy=False)
 
 
 def require_domain(raw: RawBatch) -> None:
@@ -113,7 +106,6 @@ class Checked:
     names: tuple[str, ...]
 
     def __call__(self, raw: RawBatch) -> Any:
-        """The result of the function."""
         try:
             return self.function(raw)
         except OutOfDomain:
@@ -140,7 +132,6 @@ class ColumnStatisticsTask(Task):
     labels: str | None
 
     def __call__(self, raw: RawBatch) -> tuple[np.ndarray, np.ndarray, LargestWeight]:
-        """Those of one batch."""
         Checked(require_domain, self.columns)(raw)
         names = np.empty(0) if self.labels is None else np.unique(as_labels(raw, self.labels))
         weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
@@ -148,7 +139,6 @@ class ColumnStatisticsTask(Task):
         return names, largest.astype(np.float64), LargestWeight.of(weight)
 
     def merge(self, first: Any, second: Any) -> tuple[np.ndarray, np.ndarray, LargestWeight]:
-        """Those of two batches."""
         names, largest, weight = zip(first, second)
         return np.union1d(*names), np.maximum(*largest), weight[0].merge(weight[1])
 
@@ -162,7 +152,6 @@ class GroupSumsTask(Task):
     terms: Terms
 
     def __call__(self, raw: RawBatch) -> GroupSums:
-        """Sums of one batch."""
         weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
         labels = np.where(weight > 0, self.find_labels(raw), -1)
         return GroupSums.of(raw.X, labels, weight, self.n_clusters, self.terms)
@@ -182,8 +171,7 @@ def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
     found = partitions.map_raw(ColumnStatisticsTask(scan.columns, scan.labels))
     if found is None:
         raise InputError("the data have no rows")
-    names, *largest = found
-    drop = None
+    (names, *largest), drop = found, None
     if is_background(noise) and names.dtype.kind == "i" and NOISE in names:
         drop, names = NOISE, names[names != NOISE]
     if not len(names):
@@ -222,12 +210,11 @@ def cluster_by_kmeans(
     terms, n_passes = Terms.of(*found[1:]), 0
     while n_passes < max_iter:
         n_passes += 1
-        task = GroupSumsTask(NearestCenter(centers), n_clusters, terms)
+        before, task = centers, GroupSumsTask(NearestCenter(centers), n_clusters, terms)
         means = partitions.map_raw(task).means()
-        moved = np.where(np.isnan(means), centers, means)
-        if np.array_equal(moved, centers):
+        centers = np.where(np.isnan(means), before, means)
+        if np.array_equal(centers, before):
             break
-        centers = moved
     return centers, n_passes
 
 
@@ -262,7 +249,6 @@ def find_reference(
 
 
 def spark_centers(model: Any) -> np.ndarray:
-    """The centers of a fitted KMeansModel of Spark."""
     if (
         type(model).__name__ != "KMeansModel"
         or getattr(model, "getDistanceMeasure", lambda: "euclidean")() != "euclidean"
@@ -278,7 +264,8 @@ def spark_centers(model: Any) -> np.ndarray:
 def _given(reference: Any, scan: Any) -> ScanReference:
     if type(reference).__module__.startswith("pyspark."):
         reference = spark_centers(reference)
-    is_estimator = hasattr(reference, "predict") or hasattr(reference, "fit")
+    has_labels = hasattr(reference, "predict")
+    is_estimator = has_labels or hasattr(reference, "fit")
     centers = getattr(reference, "cluster_centers_", None) if is_estimator else reference
     if centers is None:
         raise InputError(
@@ -292,8 +279,7 @@ def _given(reference: Any, scan: Any) -> ScanReference:
         )
     centers = _checked_centers(centers, scan, "reference centers")
     k = len(centers)
-    has_own_labels = is_estimator and hasattr(reference, "predict")
-    find = PredictedLabels(reference, k) if has_own_labels else NearestCenter(centers)
+    find = PredictedLabels(reference, k) if has_labels else NearestCenter(centers)
     return ScanReference(centers, find, list(range(k)))
 
 

@@ -33,13 +33,16 @@ class RowSample(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Number of different rows."""
         return len(self.copies)
 
+    @property
+    def columns(self) -> list[np.ndarray]:
+        """What distinguishes rows."""
+        return [*self.X.T, self.weight, self.labels.astype(np.float64)]
+
     def hashes(self) -> np.ndarray:
-        """Hash of each row."""
         found = np.zeros(len(self.copies), dtype=np.uint64)
-        for column in (*self.X.T, self.weight, self.labels.astype(np.float64)):
+        for column in self.columns:
             # -0.0 and 0.0 are the same number.
             found = mixed(found ^ (column + 0.0).view(np.uint64))
         return found
@@ -50,14 +53,9 @@ class RowSample(NamedTuple):
         kept = (hashes <= np.uint64(highest)).nonzero()[0]
         hashes, rows = hashes[kept], self._take(kept)
         # The last key decides first; values decide between rows of equal hash.
-        order = np.lexsort((*rows.X.T, rows.weight, rows.labels, hashes))
-        rows = rows._take(order)
-        is_first = np.ones(len(order), dtype=bool)
-        is_first[1:] = (
-            (rows.X[1:] != rows.X[:-1]).any(axis=1)
-            | (rows.weight[1:] != rows.weight[:-1])
-            | (rows.labels[1:] != rows.labels[:-1])
-        )
+        rows = rows._take(np.lexsort((*rows.columns, hashes)))
+        is_first = np.ones(rows.n_rows, dtype=bool)
+        is_first[1:] = np.any([column[1:] != column[:-1] for column in rows.columns], axis=0)
         first = is_first.nonzero()[0]
         copies = np.add.reduceat(rows.copies, first) if len(first) else rows.copies
         return rows._take(first)._replace(copies=copies)._take(slice(n))
@@ -74,7 +72,6 @@ class ValueSampleTask(Task):
     highest: int
 
     def __call__(self, batch: Batch) -> RowSample:
-        """Those of one batch."""
         X = np.array(batch.X, dtype=np.float64, order="F")
         weight = np.array(batch.weights.values, dtype=np.float64)
         copies = np.ones(len(X), dtype=np.int64)
@@ -82,7 +79,6 @@ class ValueSampleTask(Task):
         return rows.smallest(self.n_rows, self.highest)
 
     def merge(self, first: RowSample, second: RowSample) -> RowSample:
-        """Those of two batches."""
         both = RowSample(*(np.concatenate(pair) for pair in zip(first, second)))
         return both.smallest(self.n_rows, self.highest)
 
@@ -93,8 +89,7 @@ def value_sample(problem: BatchProblem, n_rows: int, n_total: int) -> RowSample:
     share = _RESERVE * n_rows / n_total
     highest = last if share >= 1 else int(share * 2**64)
     sample = problem.map(ValueSampleTask(n_rows, highest))
-    if sample.n_rows < n_rows and highest < last:
-        # Many rows have copies.
+    if sample.n_rows < n_rows and highest < last:  # many rows have copies
         sample = problem.map(ValueSampleTask(n_rows, last))
     return sample
 
@@ -124,7 +119,6 @@ class GatherTask(Task):
     labels: str | None
 
     def __call__(self, raw: RawBatch) -> GatheredRows:
-        """The rows of one batch."""
         Checked(require_domain, self.columns)(raw)
         n, place = len(raw.X), raw.origin.removeprefix("partition ")
         labels = None if self.labels is None else as_labels(raw, self.labels)
@@ -132,7 +126,6 @@ class GatherTask(Task):
         return GatheredRows(n, [part] if n <= self.limit else None)
 
     def merge(self, first: GatheredRows, second: GatheredRows) -> GatheredRows:
-        """The rows of two batches."""
         n = first.n_rows + second.n_rows
         if n > self.limit or first.parts is None or second.parts is None:
             return GatheredRows(n, None)

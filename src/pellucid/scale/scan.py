@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -33,24 +34,9 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 @dataclass(frozen=True)
 class BatchScan:
-    """Data in batches, as returned by :func:`pellucid.scan`.
+    """Data in batches, as returned by :func:`pellucid.scan`, whose parameters are attributes.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Columns of numbers that are clustered.
-    weight : str or None
-        Column of sample weights.
-    labels : str or None
-        Column of the labels to explain.
-    memory : int
-        Bytes that the batches in memory may take.
-    exact : bool
-        Whether thresholds inside bins are searched.
-    checkpoint : path or None
-        Folder of the results of finished passes.
-    on_pass : callable or None
-        What is called after each pass.
+    `columns` are those that are clustered, and `memory` is a number of bytes.
     """
 
     source: Source
@@ -122,8 +108,7 @@ class BatchScan:
 
     def count_rows(self) -> int:
         """Number of rows; where no package knows it, by a pass over one column."""
-        n_rows = self.source.count()
-        if n_rows is not None:
+        if (n_rows := self.source.count()) is not None:
             return n_rows
         return sum(c.n_rows for c in self.source.read(self.columns[:1], _MAX_BATCH_ROWS))
 
@@ -147,24 +132,16 @@ class BatchScan:
         """All rows, if there are at most `limit`, by one pass; other machines count them first."""
         if (n_rows := self.source.count()) is not None and n_rows > limit:
             return GatheredRows(n_rows, None)
-        with ThreadPool(n_threads) as pool:
-            partitions = self.source.partitions(self, pool, 1)
-            try:
-                found = partitions.map_raw(GatherTask(limit, self.columns, self.labels))
-            finally:
-                partitions.close()
-        return GatheredRows(0, None) if found is None else found
+        task = GatherTask(limit, self.columns, self.labels)
+        with ThreadPool(n_threads) as pool, closing(self.source.partitions(self, pool, 1)) as parts:
+            return parts.map_raw(task) or GatheredRows(0, None)
 
     def named(self, X: np.ndarray) -> Any:
         """Values of the columns as a data frame with their names, if a library makes one."""
-        columns = {name: X[:, j] for j, name in enumerate(self.columns)}
-        for library, kind in (
-            ("polars", "DataFrame"),
-            ("pandas", "DataFrame"),
-            ("pyarrow", "table"),
-        ):
+        makers = {"polars": "DataFrame", "pandas": "DataFrame", "pyarrow": "table"}
+        for library, maker in makers.items():
             if not is_missing(library):
-                return getattr(import_module(library), kind)(columns)
+                return getattr(import_module(library), maker)(dict(zip(self.columns, X.T)))
         return X
 
     @property
@@ -184,19 +161,16 @@ class BatchScan:
         return RecordedPartitions(self.source.partitions(self, pool, n_clusters), progress, self)
 
     def read(self, n_rows: int) -> Iterator[RawBatch]:
-        """The batches as they are read."""
         yield from map(self.reader, self.source.read(self.names, n_rows))
 
     def sample(self, n_rows: int) -> np.ndarray:
         """Some rows from all parts of the data."""
-        parts, total = [], 0
-        for chunk in self.source.sample(list(self.columns), n_rows):
-            parts.append(matrix_of(chunk, self.columns))
-            total += len(parts[-1])
-        if not total:
+        chunks = self.source.sample(list(self.columns), n_rows)
+        parts = [matrix_of(chunk, self.columns) for chunk in chunks]
+        if not any(map(len, parts)):
             raise InputError("the data have no rows")
         rows = np.concatenate(parts)
-        return rows[:: -(-total // n_rows)]
+        return rows[:: -(-len(rows) // n_rows)]
 
 
 @dataclass(frozen=True)
@@ -209,8 +183,7 @@ class BatchReader:
 
     def __call__(self, chunk: Chunk) -> RawBatch:
         """The batch; weights are checked."""
-        X = matrix_of(chunk, self.columns)
-        weight = None
+        X, weight = matrix_of(chunk, self.columns), None
         if self.weight is not None:
             weight = chunk.columns[self.weight].astype(np.float64)
             bad = ~(np.isfinite(weight) & (weight >= 0))
@@ -304,13 +277,13 @@ def scan(
     cluster 2: x0 ≤ 4 and x1 > 4
         100 rows (33.3%, 100.0% pure)
     """
-    opened = _open(source, filter)
+    opened = open_source(source, filter)
     known = [*opened.numeric, *opened.others]
     refuse_repeated(known, "the table")
-    for name in [*(columns or ()), *(name for name in (weight, labels) if name)]:
-        if name not in known:
+    for name in [*(columns or ()), weight, labels]:
+        if name and name not in known:
             raise InputError(f"the data have no column {name!r}; they have {', '.join(known[:20])}")
-    for name in [*(columns or ()), *([weight] if weight else [])]:
+    for name in [*(columns or ()), weight]:
         if name in opened.others:
             raise InputError(f"column {name!r} holds no numbers")
     if columns is None:
@@ -327,24 +300,6 @@ def scan(
     return BatchScan(
         opened, tuple(columns), weight, labels, read_memory(memory), exact, checkpoint, on_pass
     )
-
-
-def _open(source: Any, row_filter: Any) -> Source:
-    module = type(source).__module__.split(".")[0]
-    if module in ("dask", "dask_expr", "pyspark") and row_filter is not None:
-        raise InputError(
-            f"filter= does not work for {type(source).__name__}",
-            hint="filter it before it is given to scan",
-        )
-    if module in ("dask", "dask_expr"):
-        from pellucid.scale.dask import DaskSource
-
-        return DaskSource(source)
-    if module == "pyspark":
-        from pellucid.scale.spark import SparkSource
-
-        return SparkSource(source)
-    return open_source(source, row_filter)
 
 
 def read_memory(memory: str | int) -> int:

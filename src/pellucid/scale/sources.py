@@ -36,8 +36,11 @@ class Chunk(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return len(next(iter(self.columns.values())))
+
+    def every(self, step: int, origin: str = "") -> Chunk:
+        """Some of the rows, evenly spaced."""
+        return Chunk({name: array[::step] for name, array in self.columns.items()}, origin)
 
 
 class Source(ABC):
@@ -62,8 +65,7 @@ class Source(ABC):
 
     def fingerprint(self) -> Any:
         """What changes if the data change, as far as it is known without reading them."""
-        states = getattr(self, "_states", None)
-        return None if states is None else states.states
+        return None
 
     def count(self) -> int | None:
         """Number of rows, if all of them would have to be sent to learn it otherwise."""
@@ -77,8 +79,7 @@ class Source(ABC):
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Rows from all parts of the source, usually more than `n_rows`."""
         for chunk in self.read(columns, _SAMPLE_CHUNK_ROWS):
-            step = max(1, chunk.n_rows * SAMPLED_CHUNKS // n_rows)
-            yield Chunk({name: array[::step] for name, array in chunk.columns.items()}, "")
+            yield chunk.every(max(1, chunk.n_rows * SAMPLED_CHUNKS // n_rows))
 
 
 class FileStates:
@@ -113,23 +114,16 @@ class FileStates:
 class FunctionSource(Source):
     """A function that returns batches anew each time: arrays or data frames."""
 
-    numeric: list[str]
-    others: list[str]
-
     def __init__(self, make: Callable[[], Iterable[Any]]) -> None:
         self._make = make
         self._n_rows: int | None = None
-        # A batch without rows may lack the types of the others.
-        first = None
-        for table in self._tables():
-            if first is None or _length(table):
-                first = table
-            if _length(first):
-                break
-        if first is None:
+        tables = self._tables()
+        if (first := next(tables, None)) is None:
             raise InputError("the function that was given to scan returns no batches")
-        self.numeric = [n for n, values in first.items() if values.dtype.kind in "fiub"]
-        self.others = [name for name in first if name not in self.numeric]
+        if not _length(first):  # it may lack the types of the others
+            first = next(filter(_length, tables), first)
+        kinds = ((name, values.dtype.kind in "fiub") for name, values in first.items())
+        self.numeric, self.others = split_names(kinds)
 
     def _tables(self) -> Iterator[dict[str, np.ndarray]]:
         return map(_columns_of, self._batches())
@@ -184,7 +178,6 @@ class FunctionSource(Source):
 
 
 def _columns_of(batch: Any) -> dict[str, np.ndarray]:
-    """The columns of an array or a data frame."""
     if isinstance(batch, np.ndarray):
         if batch.ndim != 2:
             raise InputError(f"a batch has the shape {batch.shape}; it must have two axes")
@@ -204,9 +197,9 @@ def _length(table: dict[str, np.ndarray]) -> int:
 
 
 def _require_columns(table: dict[str, np.ndarray], columns: Sequence[str], origin: str) -> None:
-    missing = [name for name in columns if name not in table]
-    if missing:
-        raise InputError(f"{origin} has no column {missing[0]!r}")
+    for name in columns:
+        if name not in table:
+            raise InputError(f"{origin} has no column {name!r}")
 
 
 def refuse_repeated(names: Sequence[str], where: str) -> None:
@@ -217,10 +210,17 @@ def refuse_repeated(names: Sequence[str], where: str) -> None:
         )
 
 
+def split_names(columns: Iterable[tuple[str, bool]]) -> tuple[list[str], list[str]]:
+    """Names of the columns of numbers, and of the others, given which are numbers."""
+    names: tuple[list[str], list[str]] = [], []
+    for name, is_numeric in columns:
+        names[not is_numeric].append(name)
+    return names
+
+
 def split_arrow_names(schema: Any) -> tuple[list[str], list[str]]:
-    """Names of the columns of numbers, and of the others."""
-    numeric = [field.name for field in schema if is_number(field.type)]
-    return numeric, [field.name for field in schema if not is_number(field.type)]
+    """The same for a schema of Arrow."""
+    return split_names((field.name, is_number(field.type)) for field in schema)
 
 
 def is_number(kind: Any) -> bool:

@@ -6,18 +6,22 @@ that Spark Connect works as well.
 
 from __future__ import annotations
 
+import gc
+import os
 import pickle
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pellucid._core.batches.batch import Encoder
 from pellucid._core.batches.partitions import MappedTask, Partitions, Task, over_batches
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.sources import Chunk, Source, arrow_columns
+from pellucid.scale.sources import SAMPLED_CHUNKS, Chunk, Source, arrow_columns, split_names
 
 _BATCH_ROWS, _BATCH_BYTES = 2**16, 2**25
 """Rows, and bytes, of Arrow batches that are processed together."""
@@ -37,15 +41,10 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean"
 class SparkSource(Source):
     """A Spark DataFrame."""
 
-    numeric: list[str]
-    others: list[str]
-
     def __init__(self, frame: Any) -> None:
         self._frame = frame
-        self.numeric, self.others = [], []
-        for name, kind in frame.dtypes:
-            is_numeric = kind in _NUMBERS or kind.startswith("decimal")
-            (self.numeric if is_numeric else self.others).append(name)
+        kinds = ((n, kind in _NUMBERS or kind.startswith("decimal")) for n, kind in frame.dtypes)
+        self.numeric, self.others = split_names(kinds)
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Refused: rows are not collected."""
@@ -55,12 +54,10 @@ class SparkSource(Source):
         )
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """Rows from all partitions."""
-        task = MappedTask(SampleTask(n_rows), ChunkReader(list(columns), _same))
+        task = MappedTask(SampleTask(n_rows), ChunkReader(list(columns)))
         yield from run_task(_numbered(self._frame, columns), task)[0] or ()
 
     def count(self) -> int:
-        """Number of rows."""
         return self._frame.count()
 
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
@@ -95,9 +92,7 @@ class SampleTask(Task):
     n_rows: int
 
     def __call__(self, chunk: Chunk) -> list[Chunk]:
-        """Some rows of a chunk."""
-        step = max(1, 16 * chunk.n_rows // self.n_rows)
-        return [Chunk({n: array[::step] for n, array in chunk.columns.items()}, "")]
+        return [chunk.every(max(1, SAMPLED_CHUNKS * chunk.n_rows // self.n_rows))]
 
     def merge(self, first: list[Chunk], second: list[Chunk]) -> list[Chunk]:
         """Rows of both; every second chunk if there are many."""
@@ -145,14 +140,14 @@ class SparkPartitions(Partitions):
 
 @dataclass(frozen=True)
 class ChunkReader:
-    """Makes what `reader` makes of a chunk, given the names of the numbered columns."""
+    """Gives the numbered columns of a chunk their names; `reader` makes a batch of it."""
 
     names: list[str]
-    reader: Callable[[Chunk], Any]
+    reader: Callable[[Chunk], Any] | None = None
 
     def __call__(self, chunk: Chunk) -> Any:
-        """The batch of a chunk."""
-        return self.reader(Chunk(dict(zip(self.names, chunk.columns.values())), chunk.origin))
+        named = Chunk(dict(zip(self.names, chunk.columns.values())), chunk.origin)
+        return named if self.reader is None else self.reader(named)
 
 
 def _numbered(frame: Any, names: Sequence[str]) -> Any:
@@ -284,8 +279,6 @@ def _as_batch(result: Any) -> Any:
 @cache
 def _freeze_modules() -> None:
     """Let the garbage collector, which runs after every task, leave out what has been loaded."""
-    import gc
-
     gc.freeze()
 
 
@@ -298,17 +291,9 @@ def _partition_name() -> str:
 
 def _set_cache_folder() -> None:
     """Let executors store compiled code in a temporary folder if they cannot in the package's."""
-    import os
-    import tempfile
-    from pathlib import Path
-
     if not os.access(Path(__file__).parents[1], os.W_OK):
         folder = os.path.join(tempfile.gettempdir(), "pellucid-numba")
         os.environ.setdefault("NUMBA_CACHE_DIR", folder)
-
-
-def _same(chunk: Chunk) -> Chunk:
-    return chunk
 
 
 def quoted(name: str) -> str:

@@ -25,17 +25,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """Words of the options that are no parameters of an estimator."""
 
-_TREE_OPTIONS = {
-    "leaves": "n_leaves",
-    "objective": "objective",
-    "polish": "polish",
-    "depth_penalty": "depth_penalty",
-    "max_depth": "max_depth",
-    "max_conditions": "max_conditions",
-    "faithfulness": "faithfulness",
-    "effort": "effort",
-}
-"""Options of the tree, and their names in estimators."""
+_TREE_OPTIONS = (
+    *("leaves", "objective", "polish", "depth_penalty", "max_depth", "max_conditions"),
+    *("faithfulness", "effort"),
+)
+"""Options of the tree. In estimators they have the same names, but for `leaves`."""
 
 _WHY_NOT = {
     "leaves": "{method} makes one leaf per cluster",
@@ -94,7 +88,6 @@ class ExplainOptions:
         return BY_WORD["explainable" if is_plain else other]
 
     def excluded_of(self, columns: Sequence[str]) -> list[str]:
-        """The columns of a table that `exclude` names."""
         return [] if self.exclude is None else match_names(self.exclude, columns, "exclude")
 
     def given(self) -> dict[str, Any]:
@@ -104,7 +97,9 @@ class ExplainOptions:
 
     def tree_parameters(self) -> dict[str, Any]:
         """Options of the tree by the names of the estimators."""
-        found = {_TREE_OPTIONS[name]: value for name, value in self.given().items()}
+        found = self.given()
+        if "leaves" in found:
+            found["n_leaves"] = found.pop("leaves")
         if self.polish == "yes":
             found["polish"] = True
         return found
@@ -141,7 +136,6 @@ class ExplainOptions:
             self.check_leaves(number)
 
     def check_leaves(self, n_clusters: int) -> None:
-        """Fail if there are fewer leaves than clusters."""
         if self.leaves is not None and self.leaves < n_clusters:
             raise UsageError(
                 f"{option('leaves', self.leaves)} is less than the {n_clusters} clusters of "
@@ -179,6 +173,8 @@ def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: s
     A single string is split at commas outside of quotes. A name is matched exactly, else without
     regard to case, else as a pattern with ``*`` and ``?``.
     """
+    if not isinstance(given, str) and not len(given) and parameter != "columns":
+        return []
     if isinstance(given, str):
         # A name with a comma or a line break may be given as it is if it is the only one.
         is_one = given in columns or len(given.splitlines()) > 1
@@ -202,7 +198,6 @@ def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: s
 
 
 def one_name(given: str, columns: Sequence[str], parameter: str) -> str:
-    """The single column that the value of a parameter names."""
     names = match_names(given, columns, parameter)
     if len(names) > 1:
         raise InputError(f"{option(parameter)} names more than one column: {listed(names)}")
@@ -222,6 +217,5 @@ def _matches(name: str, columns: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Quoted names separated by commas; at most the first twenty."""
     shown = ", ".join(map(repr, names[:_SHOWN]))
     return f"{shown}, and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown

@@ -34,8 +34,7 @@ def find_sentinels(column: pl.Series) -> list[float]:
     found: list[float] = []
     for _ in range(tuning.MOST_SENTINELS if len(numbers) >= tuning.FEWEST_ROWS else 0):
         kept = ~np.isin(values, found)
-        is_date = column.dtype.is_temporal()
-        found += _sentinels_at_ends(values[kept], counts[kept], is_date=is_date)
+        found += _sentinels_at_ends(values[kept], counts[kept], is_date=column.dtype.is_temporal())
     return found
 
 
@@ -119,14 +118,13 @@ def _has_spellings(column: pl.Series) -> bool:
 
 
 def with_replacements(table: pl.DataFrame, replaced: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """The table with values replaced."""
-    names = [name for name in replaced if name in table.columns]
-    return table.with_columns(replace_values(table[name], replaced[name]) for name in names)
-
-
-def replace_values(column: pl.Series, pairs: Sequence[Any]) -> pl.Series:
-    """A column with values replaced; numbers and dates by missing values only."""
-    if column.dtype == pl.String:
-        return column.replace(dict(pairs))
-    missing = as_number(column).is_in([float(value) for value, _ in pairs])
-    return column.set(missing.fill_null(False), None)
+    """The table with values replaced; numbers and dates by missing values only."""
+    changed = []
+    for column in table:
+        pairs = replaced.get(column.name, ())
+        if pairs and column.dtype == pl.String:
+            changed.append(column.replace(dict(pairs)))
+        elif pairs:
+            missing = as_number(column).is_in([float(value) for value, _ in pairs])
+            changed.append(column.set(missing.fill_null(False), None))
+    return table.with_columns(changed)

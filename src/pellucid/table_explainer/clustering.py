@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -18,13 +18,7 @@ from threadpoolctl import threadpool_limits
 from pellucid import metrics
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
-from pellucid._utils.notices import (
-    InputError,
-    impure_rules_allowed,
-    notice,
-    option,
-    report_held,
-)
+from pellucid._utils.notices import InputError, impure_rules_allowed, notice, option, report_held
 from pellucid._utils.texts import Message, count
 from pellucid.cluster import ExplainableKMeans
 from pellucid.explanation.explanation import Explanation
@@ -83,7 +77,6 @@ class Clustering:
         return self.reference, None if self.reference is not None else self.labels
 
     def report(self) -> None:
-        """Report the decisions about the table and the number of clusters."""
         report_held(self.prepared.notices)
         self.report_number()
 
@@ -94,11 +87,6 @@ class Clustering:
         if self.number is not None:
             reasons = self.number.reasons(self.silhouette)
             notice(Message("chose", n=self.n_clusters, reasons=reasons, option=option("k")))
-
-    def with_next_number(self, options: ExplainOptions) -> Clustering | None:
-        """The clustering with the next best number of clusters; None if there is none."""
-        number = None if self.number is None else self.number.next_best()
-        return None if number is None else _cluster(self.prepared, number.k, options, number)
 
     def improved_by(self, labels: np.ndarray) -> Clustering:
         """k-means that starts from the means of other clusters, such as those of a tree."""
@@ -156,8 +144,12 @@ def _first_clustering(prepared: PreparedTable, options: ExplainOptions) -> Clust
     """The clustering with the number of clusters that was given, or that is best."""
     number, k = None, options.number
     if not isinstance(k, int):
-        number = _choose_number(prepared, k)
-        k = number.k
+        tried = None if k is None else range(k[0], k[1] + 1)
+        # Values of the table are the same if other rows are left out, unlike those of a scale.
+        number = choose_number(prepared.Z, tried, columns=prepared.features)
+        # If all numbers are too large to be compared: one cluster per different row.
+        k = number.k if number.scores else len(np.unique(prepared.Z, axis=0))
+        number = replace(number, k=k)
     clustering = _cluster(prepared, k, options, number)
     if (n_different := clustering.n_clusters) < k:
         return _cluster(prepared, n_different, options, number)
@@ -225,27 +217,18 @@ def _labels_without(clustering: Clustering, column: str) -> tuple[np.ndarray, np
     return kmeans.labels_, tree.labels_
 
 
-def _choose_number(prepared: PreparedTable, numbers: tuple[int, int] | None) -> ChosenNumber:
-    tried = None if numbers is None else range(numbers[0], numbers[1] + 1)
-    # Values of the table are the same if other rows are left out, unlike those of a scale.
-    number = choose_number(prepared.Z, tried, columns=prepared.features)
-    if number.scores:
-        return number
-    # All numbers are too large to be compared: one cluster per different row.
-    return replace(number, k=len(np.unique(prepared.Z, axis=0)))
-
-
 def _cluster(
     prepared: PreparedTable, k: int, options: ExplainOptions, number: ChosenNumber | None
 ) -> Clustering:
     Z = prepared.Z
     if options.objective == "kmedians":
         data = MedianDataset(Z, Weights.equal(len(Z)))
-        labels = cluster_by_medians(data, k, options.seed)[1]
-        return Clustering(prepared, None, labels, "k-medians", silhouette(Z, labels), number)
-    kmeans = _kmeans(Z, k, options.seed)
-    score = silhouette(Z, kmeans.labels_)
-    return Clustering(prepared, kmeans, kmeans.labels_, "k-means", score, number)
+        kmeans, name = None, "k-medians"
+        _, labels = cluster_by_medians(data, k, options.seed)
+    else:
+        kmeans, name = _kmeans(Z, k, options.seed), "k-means"
+        labels = kmeans.labels_
+    return Clustering(prepared, kmeans, labels, name, silhouette(Z, labels), number)
 
 
 def _kmeans(Z: np.ndarray, k: int, seed: int) -> KMeans:
@@ -253,9 +236,9 @@ def _kmeans(Z: np.ndarray, k: int, seed: int) -> KMeans:
     is_many = len(Z) > tuning.MANY_ROWS
     n_init = tuning.N_STARTS_OF_MANY_ROWS if is_many else tuning.N_STARTS
     kmeans = KMeans(k, n_init=n_init, random_state=seed)
-    with threadpool_limits(1 if Z.size <= tuning.FEW_CELLS else None), warnings.catch_warnings():
-        # Fewer different rows than clusters are reported by the caller.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # Fewer different rows than clusters are reported by the caller.
+    allowed = warnings.catch_warnings(action="ignore", category=ConvergenceWarning)
+    with threadpool_limits(1 if Z.size <= tuning.FEW_CELLS else None), allowed:
         return kmeans.fit(Z)
 
 
@@ -275,17 +258,41 @@ class FittedTable:
     n_rows: int
     n_table_rows: int
     n_incomplete: int
-
-    @property
-    def prepared(self) -> PreparedTable:
-        """The rows that are clustered."""
-        return self.clustering.prepared
-
     has_more_leaves: bool = False
     """Whether the tree has more leaves than clusters to agree better with k-means."""
 
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        clustering: Clustering,
+        restated: tuple[ThresholdTree, dict[int, int]],
+        fill: dict[str, float],
+        n_rows: tuple[int, int, int],
+    ) -> Self:
+        """The same with the explanation; `restated` is what `PreparedTable.restate` returns."""
+        prepared, (tree, old_leaf) = clustering.prepared, restated
+        rules = {rule.leaf: rule for rule in model._leaf_rules}
+        known = {new: rules[old] for new, old in old_leaf.items() if old in rules}
+        explanation = Explanation(
+            tree,
+            names=prepared.encoding.names,
+            clusters=model.cluster_names_.tolist(),
+            purity={leaf: rule.purity for leaf, rule in known.items()},
+            noise={leaf: rule.n_noise for leaf, rule in known.items()},
+            columns=[*prepared.roles.used, *prepared.roles.profile],
+            fill=fill,
+            formats=prepared.roles.formats,
+            reading=prepared.source.options.to_dict(),
+            method=type(model).__name__,
+        )
+        return cls(model, explanation, clustering, old_leaf, *n_rows)
+
+    @property
+    def prepared(self) -> PreparedTable:
+        return self.clustering.prepared
+
     def report(self) -> None:
-        """Report the decisions about the table, the number of clusters and that of leaves."""
         self.clustering.report()
         if self.has_more_leaves:
             numbers = {"leaves": self.explanation.tree_.n_leaves, "n": self.n_clusters}
@@ -300,17 +307,14 @@ class FittedTable:
 
     @property
     def tree_columns_(self) -> list[str | Indicator]:
-        """Columns of the tree."""
         return self.explanation.tree_columns_
 
     @property
     def inertia_(self) -> float:
-        """Cost of the model."""
         return self.model.inertia_
 
     @property
     def reference_inertia_(self) -> float:
-        """Cost of the reference."""
         return self.model.reference_inertia_
 
     @property
@@ -348,7 +352,6 @@ class FittedTable:
         return float((n - self.model.mistakes_) / n)
 
     def measures(self) -> dict[str, float]:
-        """Measures of the explanation by name."""
         tree = self.explanation.tree_
         names = self.explanation.tree_columns_
         sources = self.prepared.encoding.sources
@@ -382,10 +385,11 @@ def choose_clusters(prepared: PreparedTable, options: ExplainOptions) -> FittedT
     for _ in range(tuning.MOST_NUMBERS):
         if not found.small_rules():
             return found
-        clustering = found.clustering.with_next_number(options)
-        if clustering is None:
+        before = found.clustering
+        number = None if before.number is None else before.number.next_best()
+        if number is None:
             break
-        found = _fit_improved(clustering, options)
+        found = _fit_improved(_cluster(before.prepared, number.k, options, number), options)
     return first if found.small_rules() else found
 
 
@@ -421,70 +425,38 @@ def _with_more_leaves(fitted: FittedTable, options: ExplainOptions) -> FittedTab
 
 
 def fit_tree(clustering: Clustering, options: ExplainOptions) -> FittedTable:
-    """Explain a clustering by the method of the options."""
     options.check_leaves(clustering.n_clusters)
-    prepared = clustering.prepared
-    reference, y = clustering.as_parameters()
-    model = make_estimator(reference, options)
+    prepared, (reference, y) = clustering.prepared, clustering.as_parameters()
+    model = fit_model(reference, options, prepared.Z, y)
+    n_rows = len(prepared.rows), prepared.source.table.height, prepared.n_incomplete
+    return FittedTable.of(model, clustering, prepared.restate(model.tree_), prepared.fill, n_rows)
+
+
+def fit_model(reference: Any, options: ExplainOptions, *data: Any) -> Any:
+    """The estimator of the chosen method, fitted; its impure rules are described elsewhere."""
     with impure_rules_allowed():
-        model.fit(prepared.Z, y)
-    tree, old_leaf = prepared.restate(model.tree_)
-    explanation = make_explanation(prepared, model, tree, old_leaf, prepared.fill)
-    n_rows, n_read = len(prepared.rows), prepared.source.table.height
-    return FittedTable(
-        model, explanation, clustering, old_leaf, n_rows, n_read, prepared.n_incomplete
-    )
+        return make_estimator(reference, options).fit(*data)
 
 
 def make_estimator(reference: Any, options: ExplainOptions) -> Any:
-    """An unfitted estimator of the chosen method."""
     estimator = options.chosen_method.estimator
     parameters = {"reference": reference, "random_state": options.seed, "noise": options.noise}
     return estimator(**parameters, **options.tree_parameters())
 
 
-def make_explanation(
-    prepared: PreparedTable,
-    model: Any,
-    tree: ThresholdTree,
-    old_leaf: dict[int, int],
-    fill: dict[str, float],
-) -> Explanation:
-    """The explanation of a fitted model, whose tree is restated in the units of the table."""
-    rules = {rule.leaf: rule for rule in model._leaf_rules}
-    known = {new: rules[old] for new, old in old_leaf.items() if old in rules}
-    roles = prepared.roles
-    return Explanation(
-        tree,
-        names=prepared.encoding.names,
-        clusters=model.cluster_names_.tolist(),
-        purity={leaf: rule.purity for leaf, rule in known.items()},
-        noise={leaf: rule.n_noise for leaf, rule in known.items()},
-        columns=[*roles.used, *roles.profile],
-        fill=fill,
-        formats=roles.formats,
-        reading=prepared.source.options.to_dict(),
-        method=type(model).__name__,
-    )
-
-
 def find_problems(fitted: FittedTable) -> Iterator[str]:
     """Why the explanation should not be trusted, one sentence per problem with a remedy."""
     has_labels, rules = fitted.prepared.labels is not None, fitted.explanation.rules_
-    leaves = option("leaves", 2 * fitted.n_clusters)
+    leaves, columns = option("leaves", 2 * fitted.n_clusters), option("columns")
     agreement, score = fitted.agreement(), fitted.clustering.silhouette
     if agreement < tuning.LOW_AGREEMENT:
-        yield Message(
-            "lowAgreement" if has_labels else "lowAgreementOfColumns",
-            share=agreement,
-            reference=fitted.clustering.name,
-            leaves=leaves,
-            option=option("columns"),
-        )
+        key = "lowAgreement" if has_labels else "lowAgreementOfColumns"
+        shown = {"share": agreement, "reference": fitted.clustering.name}
+        yield Message(key, **shown, leaves=leaves, option=columns)
     for rule in rules:
         if rule.purity < tuning.LOW_PURITY:
-            shown = {"cluster": str(rule.cluster), "share": rule.purity}
-            yield Message("impureRule", **shown, leaves=leaves)
+            cluster = str(rule.cluster)
+            yield Message("impureRule", cluster=cluster, share=rule.purity, leaves=leaves)
     sizes = fitted.reference_sizes()
     for rule in rules:
         if not rule.rules:
@@ -497,7 +469,7 @@ def find_problems(fitted: FittedTable) -> Iterator[str]:
     if not has_labels and fitted.n_rows < tuning.FEW_ROWS:
         yield Message("fewRows", n=fitted.n_rows)
     elif not has_labels and score < tuning.WEAK:
-        yield Message("overlap", score=score, weak=tuning.WEAK, option=option("columns"))
+        yield Message("overlap", score=score, weak=tuning.WEAK, option=columns)
     if not has_labels and (n_cells := fitted.prepared.n_cells) is not None:
         yield Message("cells", columns=fitted.prepared.roles.used, n=n_cells)
     n, rows = fitted.n_incomplete, fitted.n_table_rows

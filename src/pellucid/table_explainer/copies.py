@@ -18,6 +18,7 @@ from scipy.stats import rankdata
 from pellucid._utils.texts import Message
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.meanings import words_of
+from pellucid.table_explainer.outliers import sampled_rows
 from pellucid.tables.column_formats import format_number
 
 _TOTALS = {"total", "tot", "sum", "all", "overall", "gesamt", "summe", "mean", "average", "avg"}
@@ -36,7 +37,7 @@ def find_copies(
     clustered; only a linear function of a date is a copy of it.
     """
     found: dict[str, Message] = {}
-    rows = _sampled(numbers.height)
+    rows = sampled_rows(numbers.height, tuning.COPY_ROWS)
     if len(rows) >= tuning.FEWEST_ROWS:
         data = {column.name: column.to_numpy()[rows] for column in numbers}
         found = _functions(data, set(dates), {*dates, *requested})
@@ -45,12 +46,6 @@ def find_copies(
     if categories.height >= tuning.FEWEST_ROWS:
         found |= _same_categories(categories)
     return found
-
-
-def _sampled(n_rows: int) -> np.ndarray:
-    if n_rows <= tuning.COPY_ROWS:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(0).choice(n_rows, tuning.COPY_ROWS, replace=False))
 
 
 def _functions(data: dict[str, np.ndarray], dates: set[str], first: set[str]) -> dict[str, Message]:
@@ -117,15 +112,14 @@ def _is_function(x: np.ndarray, y: np.ndarray) -> bool:
     x, y = x[left], y[left]
     if len(x) < 2 or x.std() == 0 or y.std() == 0:
         return False
-    correlations = (_correlations([x, y]), _correlations([rankdata(x), rankdata(y)]))
-    return max(abs(float(each[0, 1])) for each in correlations) >= tuning.LINEAR_COPY_RANKS
+    largest = max(_correlation(x, y), _correlation(rankdata(x), rankdata(y)))
+    return largest >= tuning.LINEAR_COPY_RANKS
 
 
 def _are_trends(x: np.ndarray, y: np.ndarray) -> bool:
     """Whether two columns grow from row to row, like all numbers of an economy."""
     row = np.arange(len(x), dtype=float)
-    trend = [abs(float(_correlations([row, rankdata(each)])[0, 1])) for each in (x, y)]
-    return min(trend) >= tuning.TREND
+    return min(_correlation(row, rankdata(each)) for each in (x, y)) >= tuning.TREND
 
 
 def _is_smooth(x: np.ndarray, y: np.ndarray) -> bool:
@@ -154,10 +148,14 @@ def _correlations(columns: list[np.ndarray]) -> np.ndarray:
     return Z @ Z.T / Z.shape[1]
 
 
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    return abs(float(_correlations([x, y])[0, 1]))
+
+
 def _relation(name: str, x: np.ndarray, y: np.ndarray, correlation: float) -> Message:
     """What y is in terms of the column `name`."""
     is_exact = abs(correlation) >= tuning.EXACT_COPY
-    ranks = abs(float(_correlations([rankdata(x), rankdata(y)])[0, 1]))
+    ranks = _correlation(rankdata(x), rankdata(y))
     if not is_exact and ranks > abs(correlation):
         is_exact = ranks >= tuning.EXACT_COPY
         return Message("monotoneCopy" if is_exact else "nearlyMonotone", column=name)
@@ -239,18 +237,16 @@ def _sum_of(data: dict[str, np.ndarray], kept: list[str], name: str) -> Message 
 
 def _same_categories(table: pl.DataFrame) -> dict[str, Message]:
     """Categories that go with those of an earlier column one by one."""
-    codes: dict[str, tuple[np.ndarray, int]] = {}
+    kept: dict[str, int] = {}
     found: dict[str, Message] = {}
     for name in table.columns:
-        ranks = table[name].rank("dense").fill_null(0).to_numpy().astype(np.int64)
-        values, counts = np.unique(ranks, return_counts=True)
-        if len(values) < 2 or counts.min() < 2:
+        counts = table[name].unique_counts().to_list()
+        if len(counts) < 2 or min(counts) < 2:
             continue
-        for other, (known, n_values) in codes.items():
-            pairs = known * (int(ranks.max()) + 1) + ranks
-            if len(values) == n_values == len(np.unique(pairs)):
-                found[name] = Message("sameGroups", column=other)
-                break
+        n = len(counts)
+        same = [o for o, m in kept.items() if m == n == table[[o, name]].n_unique()]
+        if same:
+            found[name] = Message("sameGroups", column=same[0])
         else:
-            codes[name] = (ranks, len(values))
+            kept[name] = n
     return found

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
+import polars as pl
 
 from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.texts import Message, count, texts_in
-from pellucid.explanation.cluster_names import ClusterName
+from pellucid.explanation import cluster_names
+from pellucid.explanation.cluster_names import YES, ClusterName, NamedColumns
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import CommonExportMixin, PlotTreeMixin
 from pellucid.explanation.rules import ClusterRule, RuleList
@@ -21,10 +24,11 @@ from pellucid.resampling.draws import measure_stability, restated
 from pellucid.resampling.result import Stability
 from pellucid.table_explainer.arguments import ExplainOptions, needs_memory
 from pellucid.table_explainer.clustering import FittedTable, choose_clusters, find_problems
-from pellucid.table_explainer.descriptions import describe_profile, suggest_names
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
-from pellucid.table_explainer.preparing import prepare_table
+from pellucid.table_explainer.preparing import PreparedTable, prepare_table
+from pellucid.table_explainer.roles import as_category, as_number, find_format
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.reading import ReadingOptions, TableSource, read_source, source_of
 
 if TYPE_CHECKING:
@@ -181,19 +185,12 @@ class TableExplanation(CommonExportMixin, PlotTreeMixin):
         TableExplanation
             A copy with the stability.
         """
+        options = locals().copy()
+        del options["self"]
         if not hasattr(self.model, "labels_"):
             raise needs_memory("stability")
-        found = measure_stability(
-            self.model,
-            self.fitted.prepared.Z,
-            n_bootstraps=n_bootstraps,
-            fraction=fraction,
-            reference=reference,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            table=restated(self.explanation, self.fitted.old_leaf),
-        )
+        table = restated(self.explanation, self.fitted.old_leaf)
+        found = measure_stability(self.model, self.fitted.prepared.Z, table=table, **options)
         return replace(self, stability=found)
 
     def report(self, path: str | PathLike[str], **options: Unpack[ReportOptions]) -> Path:
@@ -230,10 +227,9 @@ class TableExplanation(CommonExportMixin, PlotTreeMixin):
         )
 
     def __str__(self) -> str:
-        lines = [str(self.rules)]
-        lines += [f"warning: {text}" for text in self.warnings]
-        lines += [] if self.stability is None else self.stability.sentences()
-        return "\n".join(lines)
+        stability = [] if self.stability is None else self.stability.sentences()
+        warnings = [f"warning: {text}" for text in self.warnings]
+        return "\n".join([str(self.rules), *warnings, *stability])
 
     def __repr__(self) -> str:
         return f"<TableExplanation: {count(len(self.rules), 'cluster')}>\n{self}"
@@ -261,15 +257,78 @@ def _suggested_names(fitted: FittedTable) -> list[ClusterName]:
     return suggest_names(fitted.prepared, model.labels_, clusters, fitted.explanation.rules_)
 
 
-def as_source(table: Any, hints: ReadingOptions | None = None) -> TableSource:
+def as_source(table: Any, hints: ReadingOptions = ReadingOptions()) -> TableSource:  # noqa: B008
     """A table, or the path of a file, as it is explained."""
     if isinstance(table, TableSource):
         return table
     if isinstance(table, (str, PathLike)):
-        return read_source(Path(table), ReadingOptions(), hints or ReadingOptions())
-    return source_of(table, hints=hints or ReadingOptions())
+        return read_source(Path(table), hints=hints)
+    return source_of(table, hints=hints)
 
 
 def print_notice(text: str) -> None:
-    """Print a decision on standard error."""
     print(text, file=sys.stderr)
+
+
+def suggest_names(
+    prepared: PreparedTable,
+    labels: np.ndarray,
+    clusters: Iterable[object],
+    rules: Sequence[ClusterRule] = (),
+) -> list[ClusterName]:
+    """Suggested names of clusters of the prepared rows; `rules` are those of the clusters."""
+    names, formats = prepared.encoding.names, prepared.roles.formats
+    columns = NamedColumns(names, prepared.features, prepared.Z, formats)
+    return cluster_names.suggest_names(columns, labels, clusters, rules)
+
+
+def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
+    """For each column that is described but not clustered, one text per cluster.
+
+    Columns that repeat clustered ones are left out. A number is described by its mean, a category
+    by the most frequent value and its share. Of two categories it is always the share of the same
+    one: "yes", or the rarer one.
+    """
+    prepared, described = fitted.prepared, {}
+    labels = fitted.rule_labels if prepared.roles.profile else None
+    clusters = fitted.model.cluster_names_.tolist()
+    for name in prepared.roles.profile:
+        if name in prepared.roles.copies:
+            continue
+        column = prepared.cleaned[name].gather(prepared.rows)
+        is_number = prepared.roles.is_quantity(column)
+        describe = _mean if is_number else partial(_category, of=_one_of_two(column))
+        described[name] = [describe(column.filter(pl.Series(labels == c))) for c in clusters]
+    return described
+
+
+def _mean(column: pl.Series) -> str:
+    numbers = as_number(column).drop_nulls().drop_nans()
+    if not len(numbers):
+        return "-"
+    mean = float(numbers.to_numpy().mean())
+    known = find_format(column, ColumnFormat())
+    if known.is_date:
+        return known.text(float(round(mean)))
+    return f"{mean:.0f}" if known.kind == "year" else f"{mean:,.4g}"
+
+
+def _counts(column: pl.Series) -> list[tuple[Any, int]]:
+    """The categories with their numbers of rows, the most frequent first."""
+    counts = as_category(column).drop_nulls().alias("value").value_counts(name="rows")
+    return counts.sort("rows", "value", descending=[True, False]).rows()
+
+
+def _one_of_two(column: pl.Series) -> Any:
+    counts = _counts(column)
+    if len(counts) != 2:
+        return None
+    return next((v for v, _ in counts if str(v).casefold() in YES), counts[1][0])
+
+
+def _category(column: pl.Series, of: Any) -> str:
+    counts = _counts(column)
+    if not counts:
+        return "-"
+    value, rows = counts[0] if of is None else (of, dict(counts).get(of, 0))
+    return f"{value} ({rows / sum(n for _, n in counts):.0%})"

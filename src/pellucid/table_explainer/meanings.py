@@ -314,7 +314,6 @@ def ends_with_id(name: str) -> bool:
 
 
 def is_named_year(name: str) -> bool:
-    """Whether a name is that of a year."""
     return bool(_ALSO_YEAR.intersection(words_of(name)))
 
 

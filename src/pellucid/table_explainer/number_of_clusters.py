@@ -34,12 +34,13 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from pellucid._core.growers.cart import fits_single_precision
+from pellucid._utils.arrays import mixed
 from pellucid._utils.notices import impure_rules_allowed, option
 from pellucid._utils.progress import Progress
 from pellucid._utils.texts import Message
 from pellucid.cluster import ExplainableKMeans
 from pellucid.table_explainer import tuning
-from pellucid.table_explainer.outliers import smallest_size
+from pellucid.table_explainer.outliers import sampled_rows, smallest_size
 
 _SEED = 0
 
@@ -64,7 +65,6 @@ class NumberScore:
 
     @property
     def score(self) -> float:
-        """The score by which the number is chosen."""
         doubt = tuning.INSTABILITY_WEIGHT * max(0.0, tuning.STABLE - self.stability)
         doubt += tuning.DISAGREEMENT_WEIGHT * max(0.0, tuning.EXPLAINED - self.agreement)
         doubt += tuning.TWO_CLUSTERS_LOSS * (self.k == 2)
@@ -92,8 +92,7 @@ class ChosenNumber:
     def best_of(self, eligible: tuple[NumberScore, ...]) -> ChosenNumber:
         """The same scores with the best of some numbers."""
         chosen = max(eligible, key=lambda s: (s.score, -s.k))
-        others = _others(eligible, chosen)
-        return replace(self, k=chosen.k, eligible=eligible, others=others)
+        return replace(self, k=chosen.k, eligible=eligible, others=_others(eligible, chosen))
 
     def reasons(self, silhouette: float) -> list[Message]:
         """Why the number was chosen; `silhouette` is that of the clustering that is shown."""
@@ -104,9 +103,9 @@ class ChosenNumber:
             found.append(Message("otherNumbers", numbers=self.others))
         if self.n_rows == tuning.NUMBER_SAMPLE:
             found.append(Message("comparedOnSample", n=self.n_rows))
-        if self.k == self.largest:
-            further = option("k", f"{self.k}-{2 * self.k}")
-            found.append(Message("largestNumber", k=self.k, option=further))
+        most = min(2 * self.k, self.n_rows - 1)
+        if self.k == self.largest and most > self.k:
+            found.append(Message("largestNumber", k=self.k, option=option("k", f"{self.k}-{most}")))
         return found
 
 
@@ -115,17 +114,9 @@ def largest_number(n_rows: int) -> int:
     return min(tuning.LARGEST_NUMBER, max(3, int(np.sqrt(n_rows / 2))))
 
 
-def sample_rows(n_rows: int) -> np.ndarray:
-    """Positions of the rows on which the silhouette score of a clustering is computed."""
-    size = tuning.SILHOUETTE_SAMPLE
-    if n_rows <= size:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(_SEED).choice(n_rows, size, replace=False))
-
-
 def silhouette(Z: np.ndarray, labels: np.ndarray) -> float:
     """Mean silhouette score of a clustering on the sample; NaN for a single cluster."""
-    rows = sample_rows(len(Z))
+    rows = sampled_rows(len(Z), tuning.SILHOUETTE_SAMPLE)
     if not 1 < len(np.unique(labels[rows])) < len(rows):
         return float("nan")
     return float(silhouette_score(Z[rows], labels[rows]))
@@ -139,22 +130,13 @@ def row_keys(columns: Sequence[np.ndarray]) -> np.ndarray:
     keys = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         # Adding zero turns -0.0 into 0.0.
-        bits = (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
-        keys = _mixed(keys ^ bits)
+        keys = mixed(keys ^ (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64))
     order = np.argsort(keys, kind="stable")
     is_new = np.r_[True, np.diff(keys[order]) != 0]
     first = np.maximum.accumulate(np.where(is_new, np.arange(len(keys)), 0))
     repeat = np.empty(len(keys), dtype=np.uint64)
     repeat[order] = np.arange(len(keys)) - first
-    return _mixed(keys + repeat)
-
-
-def _mixed(keys: np.ndarray) -> np.ndarray:
-    """The finalizer of SplitMix64, which makes neighbouring integers look random."""
-    keys = keys + np.uint64(0x9E3779B97F4A7C15)
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
+    return mixed(keys + repeat)
 
 
 def choose_number(
@@ -219,8 +201,7 @@ def _scores(Z: np.ndarray, keys: np.ndarray, numbers: Sequence[int]) -> list[Num
     found = []
     for k in numbers:
         kmeans = KMeans(k, n_init=tuning.STARTS_OF_SAMPLE, random_state=_SEED).fit(Z)
-        sizes = np.bincount(kmeans.labels_, minlength=k)
-        if sizes.min() > 0:
+        if np.bincount(kmeans.labels_, minlength=k).min() > 0:
             found.append(_score(Z, distances, parts, kmeans))
         progress.step()
     return found
@@ -259,7 +240,7 @@ def _agreement_of_cart(Z: np.ndarray, labels: np.ndarray) -> float:
 def _part(keys: np.ndarray, number: int) -> np.ndarray:
     """Positions of a random part of the rows, by their keys."""
     limit = np.uint64(tuning.PART_SHARE * 2.0**64)
-    return np.flatnonzero(_mixed(keys ^ _mixed(np.array([number], np.uint64))) < limit)
+    return np.flatnonzero(mixed(keys ^ mixed(np.array([number], np.uint64))) < limit)
 
 
 def _silhouette(distances: np.ndarray, labels: np.ndarray) -> float:

@@ -26,6 +26,13 @@ def smallest_size(n_rows: int) -> int:
     return max(2, int(np.ceil(tuning.SMALLEST_CLUSTER * n_rows)))
 
 
+def sampled_rows(n_rows: int, size: int) -> np.ndarray:
+    """Positions of at most `size` rows, drawn at random, in order."""
+    if n_rows <= size:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(_SEED).choice(n_rows, size, replace=False))
+
+
 _TOTAL = re.compile(
     r".*\b(?:sub)?(?:totals?|sum)\b.*|.*(?:summe|gesamt|insgesamt).*|all(?: \w+)?|overall"
     r"|averages?|mean|durchschnitt|mittelwert"
@@ -48,18 +55,13 @@ def find_totals(table: pl.DataFrame) -> np.ndarray:
     labelled = np.zeros(table.height, dtype=bool)
     for column in table:
         if column.dtype == pl.String:
-            labelled |= _has_label(column)
+            different = column.unique().drop_nulls().to_list()
+            totals = [text for text in different if _TOTAL.fullmatch(text.strip().lower())]
+            labelled |= column.is_in(totals).fill_null(False).to_numpy()
     few = max(1, tuning.MOST_OUTLIERS * table.height)
     rows = [_labelled_totals(values, np.flatnonzero(labelled))] if labelled.sum() <= few else []
     found = np.unique(np.concatenate([*rows, np.flatnonzero(_are_sums(values))])).astype(np.intp)
     return found if len(found) <= few else np.empty(0, dtype=np.intp)
-
-
-def _has_label(column: pl.Series) -> np.ndarray:
-    """Cells with a word for a total."""
-    different = column.unique().drop_nulls().to_list()
-    totals = [text for text in different if _TOTAL.fullmatch(text.strip().lower())]
-    return column.is_in(totals).fill_null(False).to_numpy()
 
 
 def _labelled_totals(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -67,8 +69,7 @@ def _labelled_totals(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     parts = np.delete(values, rows, axis=1)
     last, found = -1, []
     for row in rows.tolist():
-        block = values[:, last + 1 : row]
-        candidates = [parts.sum(axis=1), parts.mean(axis=1), block.sum(axis=1)]
+        candidates = [parts.sum(axis=1), parts.mean(axis=1), values[:, last + 1 : row].sum(axis=1)]
         value, last = values[:, row], row
         close = [np.abs(value - each) <= tuning.TOTAL_ERROR * np.abs(each) for each in candidates]
         if (np.any(close, axis=0) & (value != 0)).any():
@@ -148,8 +149,7 @@ def _sample(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     far, others = order[:n_far], order[n_far:]
     drawn = np.random.default_rng(_SEED).choice(others, size - n_far, replace=False)
     positions = np.sort(np.concatenate([far, drawn]))
-    weight = np.where(np.isin(positions, far), 1.0, len(others) / len(drawn))
-    return positions, weight
+    return positions, np.where(np.isin(positions, far), 1.0, len(others) / len(drawn))
 
 
 def _in_small_cluster(
@@ -157,12 +157,11 @@ def _in_small_cluster(
 ) -> np.ndarray:
     for k in numbers:
         kmeans = KMeans(k, n_init=tuning.OUTLIER_STARTS, random_state=_SEED)
-        with warnings.catch_warnings():
-            # There may be fewer different rows than clusters.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        # There may be fewer different rows than clusters.
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             labels = kmeans.fit(Z, sample_weight=weight).labels_
         sizes = np.bincount(labels, weights=weight, minlength=k)
-        small = np.flatnonzero((sizes > 0) & (sizes < smallest))
-        if len(small):
-            return np.isin(labels, small)
+        is_small = (sizes > 0) & (sizes < smallest)
+        if is_small.any():
+            return is_small[labels]
     return np.zeros(len(Z), dtype=bool)

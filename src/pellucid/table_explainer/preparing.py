@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -80,7 +80,6 @@ class PreparedTable:
 
     @cached_property
     def Z(self) -> np.ndarray:
-        """The clustered data."""
         return self.scaled(self.features)
 
     def scaled(self, features: Sequence[np.ndarray]) -> np.ndarray:
@@ -103,14 +102,11 @@ class PreparedTable:
         encoding = self.encoding
         place = {name: i for i, name in enumerate(encoding.input_names)}
         columns = [place[name] for name in encoding.sources]
-        categories = [(n.value,) if isinstance(n, Indicator) else () for n in encoding.names]
-        restatement = TreeRestatement(
-            tree,
-            [
-                ColumnSource(column, category, (MonotoneMap(scale),))
-                for column, category, scale in zip(columns, categories, self.scales)
-            ],
-        )
+        sources = [
+            ColumnSource(i, (n.value,) if isinstance(n, Indicator) else (), (MonotoneMap(scale),))
+            for i, n, scale in zip(columns, encoding.names, self.scales)
+        ]
+        restatement = TreeRestatement(tree, sources)
         for features in [self.features] if batches is None else batches:
             Z = self.Z if batches is None else self.scaled(features)
             restatement.find_gaps(Z, dict(zip(columns, features)))
@@ -118,13 +114,10 @@ class PreparedTable:
 
     def find_outliers(self, n_set_apart: int) -> np.ndarray:
         """Rows of the source that are far from all others in the numbers of the table."""
-        is_number = [isinstance(name, str) for name in self.encoding.names]
-        numbers = [column for column, is_one in zip(self.features, is_number) if is_one]
-        found = find_extremes([np.asarray(column, dtype=np.float64) for column in numbers])
+        numbers = np.flatnonzero([isinstance(name, str) for name in self.encoding.names])
+        found = find_extremes([np.asarray(self.features[i], dtype=np.float64) for i in numbers])
         if not len(found):
-            found = find_outliers(self.Z[:, is_number], n_set_apart)
-        if not len(found):
-            return self.rows[found]
+            found = find_outliers(self.Z[:, numbers], n_set_apart)
         # If no other row differs, there would be nothing to cluster without these rows.
         left = np.delete(np.arange(len(self.rows)), found)
         is_left = any((column[left] != column[left[0]]).any() for column in self.features)
@@ -148,22 +141,12 @@ class PreparedTable:
         """The table prepared again without some rows, and without clustering some columns."""
         rows = np.union1d(self.outliers, np.asarray(apart, dtype=np.intp))
         found = {**self.described, **described}
-        return prepare_table(
-            self.source, options, set_apart=rows, described=found, searched=self.searched
-        )
-
-
-def prepare(source: TableSource, options: ExplainOptions | None = None) -> PreparedTable:
-    """Prepare a table and report every decision in one line; see `prepare_table`."""
-    prepared = prepare_table(source, options)
-    report_held(prepared.notices)
-    return prepared
+        return prepare_table(self.source, options, rows, found, self.searched)
 
 
 def prepare_table(
     source: TableSource,
     options: ExplainOptions | None = None,
-    *,
     set_apart: Sequence[int] | np.ndarray = (),
     described: Mapping[str, Message] | None = None,
     searched: Sequence[str] = (),
@@ -241,9 +224,8 @@ def _prepared(
     encoding = Encoding.fit(content, categorical=roles.categories)
     features = encoding.columns(content)
     stored = {name: [list(pair) for pair in pairs] for name, pairs in replaced.items()}
-    read = replace(source.options, replaced=stored or None)
     return PreparedTable(
-        source=replace(source, options=read),
+        source=replace(source, options=replace(source.options, replaced=stored or None)),
         roles=roles,
         rows=used[rows],
         table=table,
@@ -263,10 +245,9 @@ def _label_column(source: TableSource, options: ExplainOptions) -> str | None:
     if options.labels is None:
         return None
     found = one_name(options.labels, source.table.columns, "labels")
-    if is_nested(source.table[found].dtype):
+    if is_nested(dtype := source.table[found].dtype):
         raise InputError(
-            f"column {found!r} of {option('labels')} has values of type "
-            f"{source.table[found].dtype}",
+            f"column {found!r} of {option('labels')} has values of type {dtype}",
             hint="labels are numbers or text",
         )
     return found
@@ -403,8 +384,7 @@ def _in_domain(column: pl.Series) -> pl.Series:
             f"than {MAX_VALUE:g} are too large to square",
             hint=hint,
         )
-    low: Any = column.min()
-    high: Any = column.max()
+    low, high = cast(Any, column.min()), cast(Any, column.max())
     if low is not None and 0 < high - low < MIN_SPREAD:
         raise InputError(
             f"the numbers of column {column.name!r} differ by at most {high - low:.4g}, which is "
@@ -465,8 +445,7 @@ def _filled(
     counted = {"n": int(_incomplete(table, gaps).sum()), "columns": _counted(gaps)}
     notice(Message("filled", rows=table.height, **counted, option=option("missing", "drop")))
     # Not by expressions: polars reads names such as "*" in them as patterns.
-    filled = [table[name].fill_null(value) for name, value in fill.items()]
-    return table.with_columns(filled), fill
+    return table.with_columns([table[name].fill_null(value) for name, value in fill.items()]), fill
 
 
 def _median(column: pl.Series, known: ColumnFormat) -> float:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from pellucid._utils.texts import say, texts_in
 from pellucid.explanation.explanation import Explanation
@@ -23,7 +22,7 @@ from pellucid.report.table_facts import (
 )
 from pellucid.table_explainer.clustering import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
-from pellucid.table_explainer.roles import as_category, as_number, is_nested
+from pellucid.table_explainer.roles import as_category, as_number, is_nested, known_values
 
 
 def write_table_report(
@@ -67,7 +66,6 @@ def write_table_report(
 
 
 def _numbers(fitted: FittedTable) -> list[dict[str, Any]]:
-    """The numbers of clusters that were tried, for the page."""
     return [
         {
             "k": score.k,
@@ -125,7 +123,7 @@ def describe_table(fitted: FittedTable) -> TableFacts:
                 role,
                 reason=reason,
                 scale=scales.get(name),
-                missing=_n_missing(column) if is_complete else None,
+                missing=len(column) - len(known_values(column)) if is_complete else None,
                 filled=fitted.explanation.fill_.get(name),
                 **facts,
             )
@@ -148,11 +146,6 @@ def describe_table(fitted: FittedTable) -> TableFacts:
         stability=None if chosen is None else chosen.stability,
         **related_columns(numbers),
     )
-
-
-def _n_missing(column: pl.Series) -> int:
-    n_nan = int(column.is_nan().sum()) if column.dtype.is_float() else 0
-    return column.null_count() + n_nan
 
 
 def _role(prepared: PreparedTable, name: str) -> tuple[str, str | None]:

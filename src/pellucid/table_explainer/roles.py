@@ -10,18 +10,8 @@ import polars as pl
 
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid._utils.texts import Message
-from pellucid.table_explainer import tuning
+from pellucid.table_explainer import meanings, tuning
 from pellucid.table_explainer.arguments import ExplainOptions, match_names
-from pellucid.table_explainer.meanings import (
-    ends_with_id,
-    has_code_word,
-    is_named_code,
-    is_named_identifier,
-    is_named_number,
-    is_named_year,
-    meaning_of,
-    words_of,
-)
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import days
 
@@ -125,7 +115,7 @@ def choose_roles(
             role = _role(column, is_requested=is_requested)
             if not is_requested and role in ("number", "category", "identifier", "kind"):
                 whole = column.dtype.is_numeric() and _is_whole(column)
-                role = meaning_of(_present(column), others, is_whole=whole) or role
+                role = meanings.meaning_of(known_values(column), others, is_whole=whole) or role
         if role == "number":
             chosen.numbers.append(name)
         elif role == "category":
@@ -184,7 +174,7 @@ def _query_of_events(table: pl.DataFrame, chosen: ColumnRoles) -> tuple[str, str
     """
     dates = [name for name, why in chosen.described.items() if why == _REASONS["date"]]
     for name, reason in (*chosen.ignored.items(), *chosen.described.items()):
-        is_id = reason in ("identifier", _REASONS["kind"]) and is_named_identifier(name)
+        is_id = reason in ("identifier", _REASONS["kind"]) and meanings.is_named_identifier(name)
         if not is_id or not dates or 2 * table[name].n_unique() > table.height:
             continue
         numbers = [n for n in chosen.numbers if table[n].dtype.is_numeric()][:3]
@@ -206,7 +196,7 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
         return known
     if is_year(column):
         return ColumnFormat("year")
-    different = _present(column).unique().sort()
+    different = known_values(column).unique().sort()
     is_few = len(different) <= tuning.FEW_VALUES and not is_long(column)
     values = tuple(map(int, different)) if is_few else ()
     return ColumnFormat("integer", prefix=known.prefix, suffix=known.suffix, values=values)
@@ -214,14 +204,13 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
 
 def is_year(column: pl.Series) -> bool:
     """Whether a column has the name of a year and plausible values."""
-    if not is_named_year(column.name) or not _is_whole(column):
+    if not meanings.is_named_year(column.name) or not _is_whole(column):
         return False
-    present = _present(column)
+    present = known_values(column)
     return len(present) > 0 and bool(present.cast(pl.Float64).is_between(*tuning.YEARS).all())
 
 
-def _present(column: pl.Series) -> pl.Series:
-    """The values that are neither missing nor NaN."""
+def known_values(column: pl.Series) -> pl.Series:
     column = column.drop_nulls()
     return column.drop_nans() if column.dtype.is_float() else column
 
@@ -235,11 +224,8 @@ def is_quantity(column: pl.Series) -> bool:
 
 def as_number(column: pl.Series) -> pl.Series:
     """A numeric, date or time column as float64; dates as days since 1970-01-01."""
-    if column.dtype in (pl.Date, pl.Datetime):
-        return days(column)
-    if column.dtype == pl.Duration:
-        return column.dt.total_microseconds().cast(pl.Float64) / (24 * 60 * 60 * 1e6)
-    return column.cast(pl.Float64)
+    is_time = column.dtype in (pl.Date, pl.Datetime, pl.Duration)
+    return days(column) if is_time else column.cast(pl.Float64)
 
 
 def as_category(column: pl.Series) -> pl.Series:
@@ -262,7 +248,7 @@ def is_nested(dtype: Any) -> bool:
 
 def is_long(column: pl.Series) -> bool:
     """Whether a numeric column has numbers of more than 53 bits, which float64 rounds."""
-    return bool((_present(column).cast(pl.Float64).abs() > 2**53).any())
+    return bool((known_values(column).cast(pl.Float64).abs() > 2**53).any())
 
 
 def _role(column: pl.Series, *, is_requested: bool) -> str:
@@ -272,7 +258,7 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
         return "nested"
     if dtype == pl.Time:
         return "time"
-    present = _present(column)
+    present = known_values(column)
     if len(present) < len(column) / 2 and not (is_requested and len(present)):
         return "missing"
     if len(present) == 0 or (present == present[0]).all():
@@ -286,31 +272,33 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
     else:
         role = _text_role(present, is_requested=is_requested)
     is_quantity = dtype.is_numeric() or dtype.is_temporal()
+    if is_requested and is_quantity and role in ("identifier", "code", "kind"):
+        is_few = role == "kind" and present.n_unique() <= tuning.MAX_CATEGORIES
+        return "category" if is_few else "number"
     if is_requested:
-        return "number" if role in ("identifier", "code") and is_quantity else role
+        return role
     if role in ("number", "category") and _is_near_constant(present):
         return "near constant"
     return role
 
 
 def _numeric_role(column: pl.Series) -> str:
-    """The role of a column of numbers."""
     name, n_rows, n_different = column.name, len(column), column.n_unique()
     if not _is_whole(column):
-        is_id = words_of(name)[-1:] == ["id"] and n_different > n_rows / 2
+        is_id = meanings.words_of(name)[-1:] == ["id"] and n_different > n_rows / 2
         return "identifier" if is_id else "number"
     if is_year(column):
         return "number"
     if n_different == 2 and not is_long(column):
         return "category"
     is_few = n_different <= min(tuning.MAX_CATEGORIES, max(2, n_rows // 10))
-    if is_named_identifier(name):
+    if meanings.is_named_identifier(name):
         return "kind" if is_few else "identifier"
-    if is_named_number(name):
+    if meanings.is_named_number(name):
         return "category" if is_few else "identifier"
-    if is_named_code(name):
+    if meanings.is_named_code(name):
         return "kind" if n_different <= n_rows / 5 else "code"
-    is_id = ends_with_id(name) and n_different > tuning.ALMOST_ALL * n_rows
+    is_id = meanings.ends_with_id(name) and n_different > tuning.ALMOST_ALL * n_rows
     return "identifier" if is_id or _numbers_the_rows(column) else "number"
 
 
@@ -329,7 +317,7 @@ def _numbers_the_rows(column: pl.Series) -> bool:
     is_count = (steps == 1).all() or (steps == -1).all()
     if first in (0, 1) and is_count:
         return True
-    if n_rows < tuning.FEWEST_NUMBERED or _ORDERED.intersection(words_of(column.name)):
+    if n_rows < tuning.FEWEST_NUMBERED or _ORDERED.intersection(meanings.words_of(column.name)):
         return False
     span = last - first
     if column.n_unique() < n_rows:
@@ -345,10 +333,10 @@ def _text_role(column: pl.Series, *, is_requested: bool) -> str:
     name, n_different = column.name, column.n_unique()
     is_few = n_different <= min(tuning.MAX_CATEGORIES, max(10, len(column) // 10))
     if not is_requested:
-        is_id = not is_few and (is_named_number(name) or has_code_word(name))
+        is_id = not is_few and (meanings.is_named_number(name) or meanings.has_code_word(name))
         if is_id or (n_different > 5 and n_different > 0.9 * len(column)):
             return "identifier"
-        if is_few and is_named_identifier(name):
+        if is_few and meanings.is_named_identifier(name):
             return "kind"
     return "category" if is_few else "text"
 
@@ -360,20 +348,15 @@ def _is_whole(column: pl.Series) -> bool:
     # The first rows are almost always enough.
     return all(
         bool(((present == present.round()) & present.is_finite()).all())
-        for present in map(_present, (column.head(tuning.FIRST_ROWS), column))
+        for present in map(known_values, (column.head(tuning.FIRST_ROWS), column))
     )
 
 
 def _is_near_constant(column: pl.Series) -> bool:
-    """Whether fewer than 1% of the rows differ from the most frequent value."""
     head = column.head(tuning.FIRST_ROWS)
-    if _largest_count(head) < tuning.NEAR_CONSTANT * len(head) - 5:
+    if max(head.unique_counts().to_list()) < tuning.NEAR_CONSTANT * len(head) - 5:
         return False
-    return _largest_count(column) > tuning.NEAR_CONSTANT * len(column)
-
-
-def _largest_count(column: pl.Series) -> int:
-    return max(column.value_counts(name="rows")["rows"].to_list())
+    return max(column.unique_counts().to_list()) > tuning.NEAR_CONSTANT * len(column)
 
 
 def report_roles(table: pl.DataFrame, chosen: ColumnRoles) -> None:

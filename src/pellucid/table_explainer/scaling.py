@@ -29,7 +29,6 @@ class ColumnScale:
     function: Callable[[np.ndarray], np.ndarray] | None = None
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """The values on the scale on which they are clustered."""
         mapped = values if self.function is None else self.function(values)
         return (mapped - self.center) / self.scale
 
@@ -47,7 +46,7 @@ def find_scales(
     of a normal distribution. Two rows with different categories in a column have the squared
     distance `tuning.CATEGORY_DISTANCE`, whatever the number of categories.
     """
-    found, logarithmic = [], []
+    found = []
     for values, name in zip(features, names):
         if isinstance(name, Indicator):
             width = 1.0 if scale == "none" else np.sqrt(2 / tuning.CATEGORY_DISTANCE)
@@ -57,12 +56,14 @@ def find_scales(
         else:
             is_date = formats.get(name, ColumnFormat()).kind in ("date", "datetime", "year")
             how = "standard" if is_date and scale in ("auto", "log") else scale
-            column_scale = _column_scale(np.asarray(values, dtype=np.float64), how)
-            if column_scale.kind == "log":
-                logarithmic.append(name)
-            found.append(column_scale)
-    if not all(isinstance(name, Indicator) for name in names):
-        _report(scale, logarithmic, len(logarithmic) == len(names))
+            found.append(_column_scale(np.asarray(values, dtype=np.float64), how))
+    if scale == "none" or all(isinstance(name, Indicator) for name in names):
+        return found
+    keys = {"robust": "scaledByQuartiles", "rank": "replacedByRanks"}
+    notice(Message(keys.get(scale, "standardized"), option=option("scale")))
+    if logarithmic := [name for name, each in zip(names, found) if each.kind == "log"]:
+        key = "allLogarithmic" if len(logarithmic) == len(names) else "logarithmic"
+        notice(Message(key, columns=logarithmic))
     return found
 
 
@@ -73,24 +74,20 @@ def _skewness(values: np.ndarray) -> float:
 
 
 def _column_scale(values: np.ndarray, scale: str) -> ColumnScale:
-    kind = "standard"
+    kind = scale if scale in ("rank", "robust") else "standard"
     function: Callable[[np.ndarray], Any] | None = None
     if scale == "rank":
         different, counts = np.unique(values, return_counts=True)
         ranks = (np.cumsum(counts) - counts / 2) / len(values)
-        kind, function = "rank", partial(np.interp, xp=different, fp=ranks)
+        function = partial(np.interp, xp=different, fp=ranks)
     elif (scale == "log" and values.min() >= 0) or (scale == "auto" and _is_skewed(values)):
         kind, function = "log", _logarithm(values)
     mapped = values if function is None else function(values)
+    center, spread = mapped.mean(), mapped.std()
     if scale == "robust":
-        kind = "robust"
         low, center, high = np.quantile(mapped, [0.25, 0.5, 0.75])
-        spread = (high - low) / 1.349
-    else:
-        center, spread = mapped.mean(), mapped.std()
-    if spread == 0:
-        spread = mapped.std() or 1.0
-    return ColumnScale(kind, float(center), float(spread), function)
+        spread = (high - low) / 1.349 or spread
+    return ColumnScale(kind, float(center), float(spread or 1.0), function)
 
 
 def _is_skewed(values: np.ndarray) -> bool:
@@ -112,12 +109,3 @@ def _logarithm(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 def _log_of_ratio(values: np.ndarray, *, unit: float) -> np.ndarray:
     return np.log1p(values / unit)
-
-
-def _report(scale: str, logarithmic: list[str], is_all: bool) -> None:
-    if scale == "none":
-        return
-    keys = {"robust": "scaledByQuartiles", "rank": "replacedByRanks"}
-    notice(Message(keys.get(scale, "standardized"), option=option("scale")))
-    if logarithmic:
-        notice(Message("allLogarithmic" if is_all else "logarithmic", columns=logarithmic))

@@ -80,7 +80,6 @@ class ColumnFormat:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all numbers of the column are integers."""
         return self.kind in ("integer", "year", "date")
 
     def as_dict(self) -> dict[str, Any]:
@@ -90,7 +89,6 @@ class ColumnFormat:
         return {"kind": found.pop("kind"), **{name: v for name, v in found.items() if v}}
 
     def text(self, value: float) -> str:
-        """A value as text."""
         if self.is_date:
             return date_text(value, with_time=self.kind == "datetime")
         sign = "-" if value < 0 and self.prefix else ""
@@ -238,7 +236,6 @@ def as_datetime(days: float) -> datetime | None:
 
 
 def _as_days(column: np.ndarray) -> np.ndarray:
-    """Microseconds of type ``datetime64[us]`` as days."""
     days = column.astype(np.int64) / _MICROSECONDS
     return np.where(np.isnat(column), math.nan, days)
 

@@ -39,7 +39,6 @@ class Indicator:
 
     @property
     def word(self) -> str:
-        """Text of the category."""
         return _word(self.value)
 
     @property
@@ -84,7 +83,6 @@ class CategorySet:
 
     @property
     def holds_always(self) -> bool:
-        """Whether the condition holds for every value."""
         return self.is_excluded and not self.values
 
     def __or__(self, other: CategorySet) -> CategorySet:
@@ -227,8 +225,7 @@ def _positions(names: list[str], wanted: Iterable[Any] | None) -> set[int]:
 
 
 def _categories(column: np.ndarray) -> list[Any]:
-    found = {as_category(value) for value in set(column.tolist())}
-    return sorted(found, key=_rank)
+    return sorted({as_category(value) for value in set(column.tolist())}, key=_rank)
 
 
 def _rank(value: Any) -> tuple[Any, ...]:
@@ -289,11 +286,11 @@ def _numbers(column: np.ndarray, name: str, allow_missing: bool) -> np.ndarray:
     is_bad = ~np.isfinite(numbers)
     if allow_missing:
         return np.where(is_bad, np.nan, numbers)
-    bad = np.flatnonzero(is_bad)
-    if len(bad):
-        what = "NaN" if np.isnan(numbers[bad[0]]) else "infinity (inf)"
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        what = "NaN" if np.isnan(numbers[row]) else "infinity (inf)"
         raise ValueError(
-            f"column {name!r} contains {what}, first at row {bad[0]}: drop such rows, or impute "
+            f"column {name!r} contains {what}, first at row {row}: drop such rows, or impute "
             "the values, for example with sklearn.impute.SimpleImputer"
         )
     return numbers

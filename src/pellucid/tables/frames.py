@@ -80,7 +80,6 @@ def is_scan(X: Any) -> bool:
 
 
 def refuse_scan(X: Any) -> None:
-    """Raise an error if `X` is a scan."""
     if is_scan(X):
         raise InputError(
             "rows in memory are needed here, not a scan",
@@ -93,14 +92,10 @@ class _Names:
     """The shape and the column names of a table, in a form that scikit-learn can read."""
 
     def __init__(self, table: Any) -> None:
-        self.shape, self._names = table.shape, table.columns
+        self.shape, self.column_names = table.shape, lambda: table.columns
 
     def __dataframe__(self) -> _Names:
         return self
-
-    def column_names(self) -> list[Any]:
-        """Names of the columns."""
-        return self._names
 
 
 def with_names(X: Any, table: Any) -> Any:
@@ -191,17 +186,14 @@ class Columns:
 
     @property
     def are_numeric(self) -> list[bool]:
-        """For each column, whether it holds numbers."""
         return [is_numeric(column) for column in self.values]
 
     def take(self, positions: Iterable[int]) -> Columns:
-        """The columns at the given positions."""
         positions = list(positions)
         names = [self.names[i] for i in positions]
         return Columns(names, [self.values[i] for i in positions], self.are_named)
 
     def take_rows(self, rows: np.ndarray) -> Columns:
-        """The columns at the given rows."""
         return Columns(self.names, [column[rows] for column in self.values], self.are_named)
 
     def like(self, names: list[str]) -> Columns:

@@ -13,13 +13,7 @@ from sklearn.utils.validation import validate_data
 from pellucid._utils.arrays import all_finite
 from pellucid._utils.numeric_domain import check_spread, check_weights, refuse_large
 from pellucid._utils.threads import count_threads
-from pellucid.tables.frames import (
-    as_table,
-    is_scan,
-    read_plain_table,
-    table_to_array,
-    with_names,
-)
+from pellucid.tables.frames import as_table, is_scan, read_plain_table, table_to_array, with_names
 from pellucid.tree.predictor import canonical_csc
 
 MAX_SPARSE_SPACE = 512

@@ -17,7 +17,7 @@ import polars.selectors as cs
 from pellucid._utils.files import replacing
 from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError
-from pellucid.tables.reading.source import BOM_ENCODING, TableSource, neutralise
+from pellucid.tables.reading.source import BOM_ENCODING, ReadingOptions, TableSource, neutralise
 from pellucid.tables.suffixes import FEATHER, JSON, JSON_LINES, PARQUET, TEXT, written_format
 
 MAX_EXCEL_ROWS = 1_048_575
@@ -84,10 +84,8 @@ def refuse_nested(frame: pl.DataFrame, target: str, hint: str) -> None:
     """Fail if a column has a type that cannot be written to a target, such as "as text"."""
     for name, dtype in frame.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise InputError(
-                f"column {name!r} (its type is {dtype}) cannot be written {target}",
-                hint=hint,
-            )
+            what = f"column {name!r} (its type is {dtype})"
+            raise InputError(f"{what} cannot be written {target}", hint=hint)
 
 
 def to_text(
@@ -103,17 +101,16 @@ def _as_fields(
     frame: pl.DataFrame, source: TableSource | None, suffix: str, keep_formulas: bool
 ) -> tuple[pl.DataFrame, str]:
     """The table with the text of its fields, and the separator."""
-    hint = "use .parquet or .jsonl, or remove the column"
-    refuse_nested(frame, "as text", hint)
+    refuse_nested(frame, "as text", "use .parquet or .jsonl, or remove the column")
     separator, decimal = _signs(source, suffix)
     if source is not None and source.text is not None and source.table.height == frame.height:
         texts = source.as_written()
         # The columns that have the values that were read.
         same = [
-            name
-            for name, dtype in source.table.schema.items()
-            if frame.schema.get(name) == dtype
-            and frame[name].equals(source.table[name], null_equal=True)
+            read.name
+            for read in source.table
+            if frame.schema.get(read.name) == read.dtype
+            and frame[read.name].equals(read, null_equal=True)
         ]
         frame = frame.with_columns(texts.select(same))
     if decimal == ",":
@@ -123,11 +120,10 @@ def _as_fields(
 
 def _signs(source: TableSource | None, suffix: str) -> tuple[str, str]:
     """The separator and the decimal sign of a text file."""
-    options = source.options if source is not None else None
-    decimal = (options.decimal if options is not None else None) or "."
+    options = ReadingOptions() if source is None else source.options
+    separator, decimal = options.separator or ",", options.decimal or "."
     if suffix in (".tsv", ".tab"):
         return "\t", decimal
-    separator = (options.separator if options is not None else None) or ","
     if separator == "\t" and suffix == ".csv" and source is not None and source.suffix != ".csv":
         separator = ";" if decimal == "," else ","
     return separator, decimal

@@ -29,8 +29,7 @@ def splits_in_growth_order(
 ) -> Iterator[SklearnSplit]:
     """Splits of a fitted tree, in the order in which best-first growth made them.
 
-    `rows` are those at the root, and `values` those with which the tree was fitted; they are
-    compared in float32, as scikit-learn does.
+    `values` are those with which the tree was fitted; scikit-learn compares them in float32.
     """
     rows_of = {0: rows}
     inner = np.flatnonzero(sklearn_tree.children_left != LEAF)

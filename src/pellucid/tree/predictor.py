@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,9 +69,10 @@ class PackedTree(NamedTuple):
         """The same tree for a matrix that consists of the columns `used`."""
         return self._replace(feature=_read_only(np.searchsorted(self.used, self.feature)))
 
-    def as_unsigned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Feature, threshold and child for the compiled loops, integers as unsigned."""
-        return self.feature.view(np.uint64), self.threshold, self.child.view(np.uint64)
+    def for_loops(self) -> dict[str, np.ndarray]:
+        """Arguments of the compiled loops, integers as unsigned."""
+        feature, child = self.feature.view(np.uint64), self.child.view(np.uint64)
+        return {"feature": feature, "threshold": self.threshold, "child": child}
 
 
 def _check_indices(tree: Any) -> None:
@@ -155,47 +157,33 @@ def _route_dense(
 ) -> tuple[np.ndarray, bool]:
     from pellucid.tree.kernels import BLOCK_VALUES, route_dense
 
-    feature, threshold, child = tree.as_unsigned()
-    n_columns = X.shape[1]
-    found = np.empty(X.shape[0], dtype=np.intp)
+    found, n_columns = np.empty(X.shape[0], dtype=np.intp), X.shape[1]
     is_float = X.dtype in (np.float64, np.float32)
+    is_flat = is_float and (X.flags.c_contiguous or X.flags.f_contiguous)
+    by_rows = not is_flat or X.flags.c_contiguous
+    route = partial(
+        route_dense,
+        n_columns=n_columns,
+        row_step=n_columns if by_rows else 1,
+        column_step=1 if by_rows else len(X),
+        check=check,
+        depth=tree.depth,
+        leaf_values=values,
+        **tree.for_loops(),
+    )
 
-    def route(
-        flat: np.ndarray, row_step: int, column_step: int, begin: int, end: int, out: np.ndarray
-    ) -> bool:
-        return route_dense(
-            values=flat,
-            n_columns=n_columns,
-            row_step=row_step,
-            column_step=column_step,
-            begin=begin,
-            end=end,
-            check=check,
-            feature=feature,
-            threshold=threshold,
-            child=child,
-            depth=tree.depth,
-            leaf_values=values,
-            out=out,
-            node_of_row=np.empty(BLOCK_VALUES, dtype=np.uint64),
-        )
-
-    if is_float and (X.flags.c_contiguous or X.flags.f_contiguous):
-        by_rows = X.flags.c_contiguous
-        flat = _read_only((X if by_rows else X.T).reshape(-1))
-        row_step, column_step = (n_columns, 1) if by_rows else (1, len(X))
-
-        def route_block(block: tuple[int, int]) -> bool:
-            return route(flat, row_step, column_step, *block, found)
-    else:
-        dtype = X.dtype if is_float else np.float64
-
-        def route_block(block: tuple[int, int]) -> bool:
-            is_finite = True
-            for begin, end in _chunks(*block):
-                chunk = _read_only(np.ascontiguousarray(X[begin:end], dtype).reshape(-1))
-                is_finite &= route(chunk, n_columns, 1, 0, end - begin, found[begin:end])
-            return is_finite
+    def route_block(block: tuple[int, int]) -> bool:
+        begin, end = block
+        nodes = np.empty(BLOCK_VALUES, dtype=np.uint64)
+        if is_flat:
+            flat = _read_only((X if by_rows else X.T).reshape(-1))
+            return route(values=flat, begin=begin, end=end, out=found, node_of_row=nodes)
+        is_finite = True
+        for first, last in _chunks(begin, end):
+            rows = np.ascontiguousarray(X[first:last], X.dtype if is_float else np.float64)
+            chunk, out = _read_only(rows.reshape(-1)), found[first:last]
+            is_finite &= route(values=chunk, begin=0, end=last - first, out=out, node_of_row=nodes)
+        return is_finite
 
     work = max(X.size, 16 * len(X))
     return found, _in_threads(route_block, len(X), work, count_threads)
@@ -206,11 +194,10 @@ def _route_csr(
 ) -> tuple[np.ndarray, bool]:
     from pellucid.tree.kernels import route_sparse
 
-    data = X.data if X.dtype in (np.float64, np.float32) else X.data.astype(np.float64)
-    data = _read_only(data)
+    dtype = X.dtype if X.dtype in (np.float64, np.float32) else np.float64
+    data = _read_only(X.data.astype(dtype, copy=False))
     indices = _read_only(X.indices.astype(np.int32, copy=False))
     indptr = _read_only(X.indptr.astype(np.int64))
-    feature, threshold, child = tree.as_unsigned()
     found = np.empty(X.shape[0], dtype=np.intp)
 
     def route_block(block: tuple[int, int]) -> bool:
@@ -220,12 +207,10 @@ def _route_csr(
             indptr=indptr,
             begin=block[0],
             end=block[1],
-            feature=feature,
-            threshold=threshold,
-            child=child,
             leaf_values=values,
             out=found,
             dense_row=np.zeros(X.shape[1], dtype=data.dtype),
+            **tree.for_loops(),
         )
 
     work = _DENSE_VALUES_PER_ENTRY * len(data)
@@ -239,8 +224,9 @@ def _route_csc(
     found = np.empty(X.shape[0], dtype=np.intp)
     for begin, end in _chunks(0, X.shape[0]):
         dense = _used_columns_of_csc(X, tree.used, begin, end)
-        chunk, _ = leaf_values(tree, dense, values, check=False, count_threads=count_threads)
-        found[begin:end] = chunk
+        found[begin:end], _ = leaf_values(
+            tree, dense, values, check=False, count_threads=count_threads
+        )
     return found
 
 

@@ -239,7 +239,11 @@ class ThresholdTree:
         is_finite : bool
             False if `check` is true and `X` holds NaN or an infinity in any column.
         """
-        X = self._check_width(X)
+        X = X if sparse.issparse(X) else np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has shape {X.shape}, but the tree expects {self.n_features} columns"
+            )
         packed = self._packed
         if packed is None:
             packed = PackedTree.of(self)
@@ -261,14 +265,10 @@ class ThresholdTree:
             nodes between them, by increasing number.
         """
         leaf = self.apply(X)
-        paths = {
-            int(node): [*(inner for inner, _ in self.path(node)), int(node)]
-            for node in np.unique(leaf)
-        }
-        n_passed = self.depth[leaf] + 1
-        indptr = np.concatenate([[0], np.cumsum(n_passed)])
+        indptr = np.concatenate([[0], np.cumsum(self.depth[leaf] + 1)])
         indices = np.empty(indptr[-1], dtype=np.intp)
-        for node, path in paths.items():
+        for node in np.unique(leaf).tolist():
+            path = [*(inner for inner, _ in self.path(node)), node]
             first = indptr[:-1][leaf == node]
             indices[first[:, None] + np.arange(len(path))] = path
         entries = (np.ones(len(indices), dtype=np.int64), indices, indptr)
@@ -318,11 +318,3 @@ class ThresholdTree:
                 left = column_values(X, self.feature[node], rows) <= self.threshold[node]
                 reached[int(self.children_left[node])] = rows[left]
                 reached[int(self.children_right[node])] = rows[~left]
-
-    def _check_width(self, X: Any) -> Any:
-        X = X if sparse.issparse(X) else np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has shape {X.shape}, but the tree expects {self.n_features} columns"
-            )
-        return X

@@ -147,12 +147,11 @@ class TradeOff(Sequence[TradeOffPoint]):
         TradeOff
             The trees that no other dominates.
         """
-        kept: list[TradeOffPoint] = []
+        first: dict[tuple[float, ...], TradeOffPoint] = {}
         for point in self._points:
-            values = point.losses(measures)
-            is_first = all(k.losses(measures) != values for k in kept)
-            if is_first and not any(p.dominates(point, measures) for p in self._points):
-                kept.append(point)
+            first.setdefault(point.losses(measures), point)
+        points = list(first.values())
+        kept = [p for p in points if not any(q.dominates(p, measures) for q in points)]
         return TradeOff(kept, self.is_complete)
 
     def to_pandas(self) -> Any:

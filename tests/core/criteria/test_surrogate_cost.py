@@ -13,8 +13,12 @@ from _support.extended import examples
 from _support.problems import problem_of
 from pellucid import ExKMC
 from pellucid._core.criteria import surrogate_cost as module
-from pellucid._core.criteria.surrogate_cost import CenterBounds, SurrogateCost
-from pellucid._core.criteria.surrogate_search import SparseHistograms
+from pellucid._core.criteria.surrogate_cost import (
+    CenterBounds,
+    SparseLossSearch,
+    SurrogateCost,
+    codes_by_row,
+)
 from pellucid._core.data import binning
 from pellucid._utils.threads import SERIAL
 
@@ -136,10 +140,11 @@ def test_histograms_of_sparse_data_take_few_bytes_per_entry(share):
     problem = problem_of(X, centers, np.zeros(20_000, dtype=int))
     rows = np.arange(int(share * 20_000), dtype=np.int32)
     arguments = rows, np.arange(2), problem.costs[rows].sum(axis=0)
-    SparseHistograms(problem).of(*arguments)  # compiles and fills caches of the problem
+    codes = codes_by_row(problem)
+    SparseLossSearch(problem, *arguments, codes)  # compiles
     tracemalloc.start()
-    histogram = SparseHistograms(problem).of(*arguments)
+    search = SparseLossSearch(problem, *arguments, codes)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert histogram.entries.bins.dtype == np.int32
+    assert search.bins.dtype == np.int32
     assert peak < 13 * X.nnz

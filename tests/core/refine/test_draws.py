@@ -10,8 +10,8 @@ from pellucid import ExplainableKMeans
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.refine import draws
-from pellucid._core.refine.draws import MAX_LOSS, draw_problem
+from pellucid._core.refine import portfolio
+from pellucid._core.refine.portfolio import MAX_LOSS, draw_problem
 
 X = np.round(make_blobs(160, 3, centers=4, cluster_std=3.0, random_state=2)[0], 1)
 CENTERS = KMeans(4, n_init=1, random_state=0).fit(X).cluster_centers_
@@ -43,7 +43,7 @@ def test_order_and_copies_do_not_change_a_draw():
 
 @pytest.mark.slow
 def test_the_tree_is_almost_the_best_and_does_not_depend_on_storage(monkeypatch):
-    monkeypatch.setattr(draws, "N_DRAWS", 8)
+    monkeypatch.setattr(portfolio, "N_DRAWS", 8)
     parameters = {"reference": CENTERS, "effort": "fast", "faithfulness": 0.3}
     best = ExplainableKMeans(**parameters).fit(X)
     found = [

@@ -15,14 +15,9 @@ from _support.strategies import tiny_data
 from pellucid import EMN, ExKMC, SpEx
 from pellucid._core.data import binning as bins
 from pellucid._core.refine.mutable_tree import MutableTree
-from pellucid._core.refine.node_cuts import (
-    FixedCenterSearch,
-    Moments,
-    MovingRows,
-    best_moving_cut,
-    contested_rows,
-)
 from pellucid._core.refine.polish import polish_tree
+from pellucid._core.refine.polish_state import Moments, MovingRows, best_moving_cut
+from pellucid._core.refine.polish_steps import FixedCenterSearch, contested_rows
 from pellucid._core.refine.tuning import SweepLimits
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree import TreeBuilder

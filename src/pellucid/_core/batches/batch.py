@@ -41,12 +41,10 @@ class PickedRows(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return len(self.values)
 
     @classmethod
     def joined(cls, parts: Sequence[PickedRows]) -> PickedRows:
-        """The rows of all parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
         *arrays, weights = zip(*parts)
@@ -56,15 +54,10 @@ class PickedRows(NamedTuple):
         return cls._make([*joined, replace(weights[0], units=units, values=values)])
 
     def take(self, places: np.ndarray) -> PickedRows:
-        """Some of the rows."""
         columns, values, codes, labels = (
             array.take(places, axis=-1) if array.size else array for array in self[:-1]
         )
         return PickedRows(columns, values, codes, labels, _weights_of(self.weights, places))
-
-    def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
-        """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
-        return Dataset(self.columns.T, self.weights).costs(centers, unit)[0]
 
 
 def _weights_of(weights: Weights, rows: np.ndarray) -> Weights:
@@ -93,12 +86,10 @@ class Batch:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return int(self.starts[-1])
 
     @property
     def X(self) -> np.ndarray:
-        """The values as a matrix: (n_rows, n_features), a view."""
         return self.columns.T
 
     @property
@@ -115,12 +106,7 @@ class Batch:
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
         return len(self.columns)
-
-    def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
-        """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
-        return Dataset(self.columns.T, self.weights).costs(centers, unit)[0]
 
     def pick(self, rows: np.ndarray, feature: int, *, for_costs: bool) -> PickedRows:
         """Copies of some rows for the work on one column; ascending rows if not for costs."""
@@ -134,6 +120,11 @@ class Batch:
         return PickedRows(columns, values, codes, labels, weights)
 
 
+def costs_at(rows: Batch | PickedRows, centers: np.ndarray, unit: float) -> np.ndarray:
+    """Weighted cost of every row at every center, in units: (n_rows, n_centers), int64."""
+    return Dataset(rows.columns.T, rows.weights).costs(centers, unit)[0]
+
+
 @dataclass(frozen=True)
 class WeightUnits:
     """How sample weights become integers: `per_weight` units, a power of two, for all batches."""
@@ -143,7 +134,6 @@ class WeightUnits:
     are_integers: bool = True
 
     def of(self, values: np.ndarray) -> Weights:
-        """Weights of some rows."""
         if self.are_ones:
             return Weights.equal(len(values))
         units = np.rint(values * self.per_weight).astype(np.int64)
@@ -163,7 +153,6 @@ class Encoder:
     n_clusters: int
 
     def encode(self, raw: RawBatch) -> Batch:
-        """The rows of a batch that take part in the search."""
         columns = np.ascontiguousarray(raw.X.T)
         if columns.dtype != np.float32:
             columns = columns.astype(np.float64, copy=False)

@@ -1,25 +1,48 @@
-"""Criteria on batches of rows: one pass per step serves all nodes."""
+"""Criteria on batches of rows: one pass per step serves all nodes.
+
+The search of a node is a generator that yields requests for sums over parts of columns. The
+requests of all nodes are answered together, in one pass.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from pellucid._core.batches.batch import ACTIVE, ALL, PASSIVE
-from pellucid._core.batches.node_search import Search, run_searches
+from pellucid._core.batches.columns import FineColumn, PartRequest, PartSums
 from pellucid._core.batches.partitions import BatchProblem
 from pellucid._core.batches.routing import GrownNodes, OverlapRouting, Routing
-from pellucid._core.batches.tasks import NodeRowSums, PartSumsTask, SideRequest, find_sides
+from pellucid._core.batches.tasks import NeighbourTask, NodeRowSums, PartSumsTask, SideRequest
 from pellucid._core.criteria.base import Criterion, DividedNode, Node, StartTree
-from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 State = TypeVar("State")
+
+Search = Generator[list[PartRequest], list[PartSums], list[Split]]
+"""The search of one node."""
+
+
+class Judgement(NamedTuple):
+    """What is known about the thresholds of a column.
+
+    `best`, (n_gaps, 2), are objective and threshold of the best edge in each gap between centers.
+    `wanted` is a mask of the bins that may hold a threshold of at most the limit, and `bound` a
+    lower bound of the objective of all thresholds inside bins.
+    """
+
+    best: np.ndarray
+    wanted: np.ndarray
+    bound: Any
+
+
+# Columns that are refined together: few at first, since the best of them often decides.
+_FIRST_COLUMNS, _NEXT_COLUMNS = 2, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +73,6 @@ class BatchNode:
 
 
 class BatchCriterion(Criterion[State], Generic[State]):
-    """A criterion on batches of rows."""
-
     problem: BatchProblem
     searches_ahead = True
     separates_centers = True
@@ -69,8 +90,12 @@ class BatchCriterion(Criterion[State], Generic[State]):
         """What is summed over the rows of some nodes."""
 
     @abstractmethod
-    def searches(self, nodes: Sequence[Node[State]], routing: Any, n: int = 1) -> dict[int, Search]:
-        """Searches for the n best splits of nodes that need one, by number."""
+    def first_sums(self, nodes: Sequence[Node[State]], routing: Any) -> dict[int, Any]:
+        """What the searches of some nodes begin with, by number, after one pass if it takes one."""
+
+    @abstractmethod
+    def node_search(self, node: Node[State], sums: Any, n: int, n_nodes: int) -> Search:
+        """The search for the n best splits of a node, given its first sums."""
 
     def start_states(self, nodes: Sequence[BatchNode]) -> list[Any]:
         """States of nodes without a parent."""
@@ -79,7 +104,6 @@ class BatchCriterion(Criterion[State], Generic[State]):
     def child_states(
         self, nodes: Sequence[Node[State]], children: Sequence[tuple[BatchNode, BatchNode]]
     ) -> list[tuple[Any, Any]]:
-        """States of the children of some nodes."""
         return [(None, None)] * len(nodes)
 
     def root(self) -> Node[State]:
@@ -93,7 +117,6 @@ class BatchCriterion(Criterion[State], Generic[State]):
         return {p.number: Node(p, state) for p, state in zip(places, self.start_states(places))}
 
     def routing(self, nodes: Sequence[Node[State]]) -> Routing | OverlapRouting:
-        """Where the rows of some nodes are."""
         return self.grown.routing([node.rows.number for node in nodes])
 
     def gain_bound(self, node: Node[State]) -> float | None:
@@ -101,14 +124,77 @@ class BatchCriterion(Criterion[State], Generic[State]):
         return np.inf if not self.separates_centers or len(node.rows.centers) > 1 else None
 
     def search(self, nodes: Sequence[Node[State]], n: int = 1) -> list[list[Split]]:
-        """The n best splits of each node, by as few passes as possible."""
         wanted = [node for node in nodes if self.gain_bound(node) is not None]
         found: dict[int, list[Split]] = {}
         for group in self.groups(wanted) if wanted else []:
-            routing = self.routing(group)
-            task = partial(self.task, routing, self.row_sums(group))
-            found |= run_searches(self.searches(group, routing, n), task, self.problem.map)
+            routing, row_sums = self.routing(group), self.row_sums(group)
+            by_number = {node.rows.number: node for node in group}
+            first = self.first_sums(group, routing)
+            searches = {
+                number: self.node_search(node, first[number], n, len(group))
+                for number, node in by_number.items()
+            }
+            answers: dict[int, Any] = dict.fromkeys(searches)
+            while answers:
+                requests: dict[int, list[PartRequest]] = {}
+                for number, answer in answers.items():
+                    try:
+                        requests[number] = searches[number].send(answer)
+                    except StopIteration as stop:
+                        found[number] = stop.value
+                of_all = [request for of_node in requests.values() for request in of_node]
+                task = self.task(routing, row_sums, of_all)
+                sums = iter(self.problem.map(task) if of_all else ())
+                answers = {number: [next(sums) for _ in some] for number, some in requests.items()}
         return [found.get(node.rows.number, []) for node in nodes]
+
+    def search_node(
+        self,
+        node: int,
+        search: ColumnSearch,
+        sums_of: Callable[[int], np.ndarray],
+        judge: Callable[[int, FineColumn, Any], Judgement],
+        n_nodes: int,
+        prepare: Callable[[list[int]], Generator[Any, Any, None]] | None = None,
+    ) -> Search:
+        """The best splits of a node, from the columns of its `search` after a scan of all bins.
+
+        ``sums_of(feature)`` are the sums by bin of the quantizer and channel, and ``judge(feature,
+        column, limit)`` judges edges and bins of a column. `n_nodes` are searched together.
+        ``prepare(features)`` yields requests for what `sums_of` needs, and stores the answers. If
+        the problem is not exact, thresholds inside bins are not searched, and the gap is stored.
+        """
+        problem, bins = self.problem, self.problem.bins
+        n_columns, bound = _FIRST_COLUMNS, np.inf
+        while features := search.next_columns(n_columns):
+            n_columns, limit = _NEXT_COLUMNS, search.limit
+            if prepare is not None:
+                yield from prepare(features)
+            columns = {
+                j: FineColumn.of(bins.edges[j], sums_of(j), bins.inside[j]) for j in features
+            }
+            waiting, best = features, {}
+            while waiting:
+                requests, wanted, n_requests = {}, {}, n_nodes * len(waiting)
+                for j in waiting:
+                    best[j], wanted[j], least = judge(j, columns[j], limit)
+                    if wanted[j].any():
+                        bound = min(bound, least)
+                        requests[j] = columns[j].request(
+                            node, j, wanted[j], problem.n_bins, n_requests
+                        )
+                if not problem.is_exact:
+                    break
+                waiting = list(requests)
+                if waiting:
+                    found = yield list(requests.values())
+                    for j, sums in zip(waiting, found):
+                        columns[j] = columns[j].divided(wanted[j], requests[j], sums)
+            search.store(features, [best[j] for j in features])
+        splits = search.best_splits()
+        if splits and not problem.is_exact:
+            problem.gaps[node] = max(0.0, float(splits[0].objective - bound))
+        return splits
 
     def groups(self, nodes: Sequence[Node[State]]) -> Iterator[Sequence[Node[State]]]:
         """Nodes whose sums are in memory together."""
@@ -126,12 +212,8 @@ class BatchCriterion(Criterion[State], Generic[State]):
             thresholds.append(choose_threshold(*interval, style))
             pair = self.grown.divide(node.rows.number, split.feature, thresholds[-1])
             children.append(node.rows.children(pair, split, self.problem.centers))
-        return [
-            DividedNode(split, threshold, *map(Node, pair, states))
-            for split, threshold, pair, states in zip(
-                splits, thresholds, children, self.child_states(nodes, children)
-            )
-        ]
+        made = zip(splits, thresholds, children, self.child_states(nodes, children))
+        return [DividedNode(split, t, *map(Node, pair, states)) for split, t, pair, states in made]
 
     def _intervals(
         self, nodes: Sequence[Node[State]], splits: Sequence[Split]
@@ -150,12 +232,15 @@ class BatchCriterion(Criterion[State], Generic[State]):
             for (_, feature, t), of_node in zip(requests, coordinates)
         )
         counts_all = not self.has_passive_rows or are_values
-        found = find_sides(problem, routing, row_sums, requests, ALL if counts_all else ACTIVE)
+
+        def sides(requests: list[SideRequest], kind: int) -> np.ndarray:
+            bins = [int(edges[feature].searchsorted(value)) for _, feature, value in requests]
+            return problem.map(NeighbourTask(routing, row_sums, requests, bins, kind))
+
+        found = sides(requests, ALL if counts_all else ACTIVE)
         intervals = []
-        for (_, _, threshold), of_node, (below, above) in zip(
-            requests, coordinates, found.tolist()
-        ):
-            is_left = of_node <= threshold
+        for request, of_node, (below, above) in zip(requests, coordinates, found.tolist()):
+            is_left = of_node <= request.threshold
             low = max(-below, of_node.max(initial=-np.inf, where=is_left))
             high = min(above, of_node.min(initial=np.inf, where=~is_left))
             intervals.append((float(low), float(high)))
@@ -163,7 +248,7 @@ class BatchCriterion(Criterion[State], Generic[State]):
             return intervals
         # Passive rows are on the side of the lowest threshold, and bound the highest.
         requests = [r._replace(threshold=low) for r, (low, _) in zip(requests, intervals)]
-        found = find_sides(problem, routing, row_sums, requests, PASSIVE)
+        found = sides(requests, PASSIVE)
         return [
             (low, min(high, above)) for (low, high), above in zip(intervals, found[:, 1].tolist())
         ]

@@ -10,8 +10,7 @@ import numpy as np
 
 from pellucid._core.batches.batch import Batch, PickedRows
 from pellucid._core.batches.columns import FineColumn, PartRequest
-from pellucid._core.batches.criterion import BatchCriterion, BatchNode
-from pellucid._core.batches.node_search import Judgement, Search, search_node
+from pellucid._core.batches.criterion import BatchCriterion, Judgement, Search
 from pellucid._core.batches.partitions import BatchProblem, ExactTask
 from pellucid._core.batches.routing import OverlapRouting, Routing
 from pellucid._core.batches.tasks import NodeRowSums
@@ -35,14 +34,6 @@ class CenterRows(NodeRowSums):
     leaf_of_center: np.ndarray
     centers_of_node: dict[int, np.ndarray]
 
-    @classmethod
-    def of(cls, nodes: Sequence[Node[Any]], n_clusters: int) -> CenterRows:
-        """Those of some nodes."""
-        leaf_of_center = np.full(n_clusters, -1, dtype=np.int32)
-        for node in nodes:
-            leaf_of_center[node.rows.centers] = node.rows.number
-        return cls(leaf_of_center, {node.rows.number: node.rows.centers for node in nodes})
-
     def place(self, node: int) -> np.ndarray:
         """The place of each center among those of a node; -1 for the others."""
         place, centers = np.full(len(self.leaf_of_center), -1), self.centers_of_node[node]
@@ -50,12 +41,10 @@ class CenterRows(NodeRowSums):
         return place
 
     def select(self, batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
-        """Active rows of the node of a request in its bins."""
         rows = super().select(batch, request, members)
         return rows[self.place(request.node)[batch.labels_of(rows)] >= 0]
 
     def n_channels(self, node: int) -> int:
-        """One sum per center."""
         return len(self.centers_of_node[node])
 
     def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
@@ -92,30 +81,23 @@ class MistakeHistogramTask(ExactTask):
     """
 
     step: _GrowthStep
-    n_bins: int
+    shape: tuple[int, int, int]  # columns, centers, bins
     last: _GrowthStep | None = None
 
     def over(self, batches: Iterable[Batch]) -> np.ndarray:
-        """Weights: (n_features, n_clusters, n_bins), int64."""
-        out = np.zeros(0, dtype=np.int64)
-        for batch in batches:
-            if not out.size:
-                n_clusters = len(self.step.rows.leaf_of_center)
-                out = np.zeros((batch.n_features, n_clusters, self.n_bins), dtype=np.int64)
-            self._add(batch, out)
-        return out
-
-    def _add(self, batch: Batch, out: np.ndarray) -> None:
         from pellucid._core.kernels.mistakes import hist_dense
 
-        counts, is_active = np.diff(batch.starts), True
-        if self.last is not None:
-            is_open = (self.step.rows.leaf_of_center >= 0).repeat(counts)
-            is_active = is_open & self.last.are_active(batch, counts)
-        is_active &= self.step.are_active(batch, counts) == (self.last is None)
-        rows = is_active.nonzero()[0].astype(np.int32)
-        features, weight = np.arange(batch.n_features), batch.weights.units_of(rows)
-        hist_dense(features, batch.codes, rows, batch.labels_of(rows), weight, out)
+        out, features = np.zeros(self.shape, dtype=np.int64), np.arange(self.shape[0])
+        for batch in batches:
+            counts, is_active = np.diff(batch.starts), True
+            if self.last is not None:
+                is_open = (self.step.rows.leaf_of_center >= 0).repeat(counts)
+                is_active = is_open & self.last.are_active(batch, counts)
+            is_active &= self.step.are_active(batch, counts) == (self.last is None)
+            rows = is_active.nonzero()[0].astype(np.int32)
+            weight = batch.weights.units_of(rows)
+            hist_dense(features, batch.codes, rows, batch.labels_of(rows), weight, out)
+        return out
 
 
 @dataclass(frozen=True)
@@ -154,23 +136,28 @@ class BatchMistakes(BatchCriterion[None]):
         self._histogram = np.empty(0, dtype=np.int64)
 
     def row_sums(self, nodes: Sequence[Node[None]]) -> CenterRows:
-        """Which rows count in some nodes."""
-        return CenterRows.of(nodes, self.problem.n_clusters)
+        leaf_of_center = np.full(self.problem.n_clusters, -1, dtype=np.int32)
+        centers_of_node = {node.rows.number: node.rows.centers for node in nodes}
+        for number, centers in centers_of_node.items():
+            leaf_of_center[centers] = number
+        return CenterRows(leaf_of_center, centers_of_node)
 
-    def searches(self, nodes: Sequence[Node[None]], routing: Any, n: int = 1) -> dict[int, Search]:
-        """Searches for the n best splits of nodes with several centers, after one pass."""
-        rows = self.row_sums(nodes)
+    def first_sums(self, nodes: Sequence[Node[None]], routing: Any) -> dict[int, np.ndarray]:
+        """Histograms by own center.
+
+        That of all active rows is kept; those that a split separated are subtracted.
+        """
+        rows, problem = self.row_sums(nodes), self.problem
         if routing.overlaps:
-            found = self.problem.map(OverlapHistogramTask(routing, rows, self.problem.n_bins))
-        else:
-            self._count(_GrowthStep(routing, rows))
-            found = {
-                number: self._histogram.take(centers, axis=1)
-                for number, centers in rows.centers_of_node.items()
-            }
+            return problem.map(OverlapHistogramTask(routing, rows, problem.n_bins))
+        step, shape = _GrowthStep(routing, rows), (*problem.centers.T.shape, problem.n_bins)
+        last = self._last if self._last is not None and step.continues(self._last) else None
+        counted = problem.map(MistakeHistogramTask(step, shape, last))
+        self._histogram = counted if last is None else self._histogram - counted
+        self._last = step
         return {
-            node.rows.number: self._search(node.rows, found[node.rows.number], n, len(nodes))
-            for node in nodes
+            number: self._histogram.take(centers, axis=1)
+            for number, centers in rows.centers_of_node.items()
         }
 
     def groups(self, nodes: Sequence[Node[None]]) -> Iterator[Sequence[Node[None]]]:
@@ -188,38 +175,30 @@ class BatchMistakes(BatchCriterion[None]):
             n_bytes += size
         yield group
 
-    def _count(self, step: _GrowthStep) -> None:
-        """Update the histogram of the active rows: those that a split separated are subtracted."""
-        last = self._last if self._last is not None and step.continues(self._last) else None
-        found = self.problem.map(MistakeHistogramTask(step, self.problem.n_bins, last))
-        self._histogram = found if last is None else self._histogram - found
-        self._last = step
-
-    def _search(self, node: BatchNode, histogram: np.ndarray, n: int, n_nodes: int) -> Search:
-        """The search for the n best splits of a node, given its histogram by own center."""
+    def node_search(self, node: Node[None], sums: np.ndarray, n: int, n_nodes: int) -> Search:
         problem, bins = self.problem, self.problem.bins
-        coordinates = problem.centers[node.centers]
+        number, centers = node.rows.number, node.rows.centers
+        coordinates = problem.centers[centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if not len(features):
             return []
-        divisor = self.divisor(len(node.centers))
+        divisor = self.divisor(len(centers))
         terms = mistake_terms(problem.n_features, divisor)
-        codes = CenterCodes.of(bins.center_code, node.centers)
+        codes = CenterCodes.of(bins.center_code, centers)
         found = np.full((problem.n_features, len(divisor), 3), np.inf)
-        counted = histogram.take(features, axis=0)
+        counted = sums.take(features, axis=0)
         totals = counted[0].sum(axis=1)
-        sums = edge_sums(features, counted, counted, totals, codes)
-        terms.judge(features, codes.ascending, sums, bins.inside, -np.inf, found)
+        at_edges = edge_sums(features, counted, counted, totals, codes)
+        terms.judge(features, codes.ascending, at_edges, bins.inside, -np.inf, found)
 
-        def make_column(feature: int) -> FineColumn:
-            sums = histogram[feature].T.copy()
-            return FineColumn(bins.edges[feature], sums, bins.inside[feature])
+        def sums_of(feature: int) -> np.ndarray:
+            return sums[feature].T.copy()
 
         def judge(feature: int, column: FineColumn, limit: float) -> Judgement:
             place = np.searchsorted(column.edges, coordinates[:, feature])[None]
             codes, counted = CenterCodes(place, np.sort(place)), column.sums.T[None].copy()
-            sums = edge_sums(FIRST, counted, counted, totals, codes)
-            levels = EdgeSums(*(of_column[0] for of_column in sums))
+            at_edges = edge_sums(FIRST, counted, counted, totals, codes)
+            levels = EdgeSums(*(of_column[0] for of_column in at_edges))
             fine = 0, codes.ascending[0], levels, column.inside
             found, wanted = terms.judge_column(*fine, limit)
             if n == 1 and (least := found[:, 0].min()) < limit:
@@ -227,10 +206,10 @@ class BatchMistakes(BatchCriterion[None]):
             return Judgement(best_edges(found, column.edges), wanted, found[:, 2].min())
 
         search = ColumnSearch(found[features], features, bins.edges, np.inf, n)
-        splits = yield from search_node(node.number, search, make_column, judge, problem, n_nodes)
+        splits = yield from self.search_node(number, search, sums_of, judge, n_nodes)
         per_weight = problem.weight_units.per_weight
-        if node.number in problem.gaps:
-            problem.gaps[node.number] /= per_weight
+        if number in problem.gaps:
+            problem.gaps[number] /= per_weight
         return [split._replace(objective=split.objective / per_weight) for split in splits]
 
 

@@ -35,15 +35,18 @@ def merged(first: Any, second: Any) -> Any:
 class Task:
     """A step of the search. It is small, can be pickled, and holds all that it needs.
 
-    The merged result must not depend on the order of the batches, except for rounding errors.
+    A subclass defines `__call__`, or `over` if it works on several batches together. The merged
+    result must not depend on the order of the batches, except for rounding errors.
     """
 
     is_exact = False
     """Whether results are integers or extremes: in any order, they merge to the same bits."""
 
     def __call__(self, batch: Any, /) -> Any:
-        """The result of one batch."""
-        raise NotImplementedError
+        return self.over([batch])
+
+    def over(self, batches: Iterable[Any]) -> Any:
+        return reduce(self.merge, map(self, batches))
 
     def merge(self, first: Any, second: Any) -> Any:
         """The result of two batches together: their sum, unless overridden."""
@@ -51,20 +54,7 @@ class Task:
 
 
 class ExactTask(Task):
-    """A task with exact results.
-
-    A subclass defines `__call__`, or `over` if it works on several batches together.
-    """
-
     is_exact = True
-
-    def __call__(self, batch: Any) -> Any:
-        """The result of one batch."""
-        return self.over([batch])
-
-    def over(self, batches: Iterable[Any]) -> Any:
-        """The result of one or several batches together."""
-        return reduce(self.merge, map(self, batches))
 
 
 class Partitions(ABC):
@@ -96,11 +86,9 @@ class MappedTask(Task):
     function: Callable[[Any], Any]
 
     def __call__(self, batch: Any) -> Any:
-        """The result of one batch."""
         return self.task(self.function(batch))
 
     def merge(self, first: Any, second: Any) -> Any:
-        """The result of two batches together."""
         return self.task.merge(first, second)
 
 
@@ -119,66 +107,42 @@ class LocalPartitions(Partitions):
         return self._merged(task, task, self._batches())
 
     def _merged(self, task: Task, work: Callable[..., Any], items: Iterable[Any]) -> Any:
-        """Merged ``work(item)`` of all items; every thread takes the next item when it is free."""
-        waiting, merged = _SharedItems(items), _OrderedMerge(task)
+        """Merged ``work(item)`` of all items; every thread takes the next item when it is free.
+
+        Results are merged in the order of the items, whenever they come: sums of floats then do not
+        depend on which thread is faster.
+        """
+        waiting, taking, merging = enumerate(items), Lock(), Lock()
+        done: dict[int, Any] = {}  # results by place that are not merged yet
+        merged, n_merged = None, 0
+
+        def next_item() -> tuple[int, Any] | None:
+            with taking:
+                return next(waiting, None)
 
         def take_items(_: int) -> None:
+            nonlocal waiting, merged, n_merged
             try:
-                for place, item in waiting:
-                    merged.add(place, work(item))
+                while (taken := next_item()) is not None:
+                    place, result = taken[0], work(taken[1])
+                    with merging:
+                        done[place] = result
+                        while n_merged in done:
+                            found = done.pop(n_merged)
+                            merged = found if n_merged == 0 else task.merge(merged, found)
+                            n_merged += 1
             except BaseException:
-                waiting.close()
+                with taking:
+                    waiting = enumerate(())  # no thread gets another item
                 raise
 
         self._pool.map(take_items, range(self._pool.n_threads))
-        return merged.result
-
-
-class _SharedItems:
-    """The items of an iterable with their places, for several threads."""
-
-    def __init__(self, items: Iterable[Any]) -> None:
-        self._items, self._lock = enumerate(items), Lock()
-
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
-        return self
-
-    def __next__(self) -> tuple[int, Any]:
-        with self._lock:
-            return next(self._items)
-
-    def close(self) -> None:
-        """No thread gets another item."""
-        with self._lock:
-            self._items = enumerate(())
-
-
-class _OrderedMerge:
-    """Merges results in the order of their places, whenever they come.
-
-    Sums of floats then do not depend on which thread is faster.
-    """
-
-    def __init__(self, task: Task) -> None:
-        self._task, self._lock = task, Lock()
-        self._waiting: dict[int, Any] = {}
-        self._next = 0
-        self.result: Any = None
-
-    def add(self, place: int, result: Any) -> None:
-        """Add the result of the item at a place."""
-        with self._lock:
-            self._waiting[place] = result
-            while self._next in self._waiting:
-                found = self._waiting.pop(self._next)
-                self.result = found if self._next == 0 else self._task.merge(self.result, found)
-                self._next += 1
+        return merged
 
 
 def over_batches(task: Task, batches: Iterable[Any]) -> Any:
     """The merged result of a task over one or several batches."""
-    over = getattr(task, "over", None)
-    return reduce(task.merge, map(task, batches)) if over is None else over(batches)
+    return task.over(batches)
 
 
 def read_ahead(items: Iterable[Any], size: int) -> Iterator[Any]:
@@ -222,22 +186,18 @@ class BatchProblem:
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
         return self.centers.shape[1]
 
     @property
     def n_clusters(self) -> int:
-        """Number of reference centers."""
         return len(self.centers)
 
     @property
     def n_bins(self) -> int:
-        """Bins per column."""
         return self.bins.edges.shape[1]
 
     @property
     def weight_units(self) -> WeightUnits:
-        """How weights become integers."""
         return self.encoder.weight_units
 
     def criterion(self, kind: type[Any], *parameters: Any) -> Any:

@@ -27,19 +27,13 @@ class Routing:
     overlaps = False
 
     def members(self, batch: Batch) -> LeafMembers:
-        """Which rows are in which node."""
         return LeafMembers(batch, self.leaves(batch))
 
     @classmethod
     def of(cls, builder: TreeBuilder) -> Routing:
-        """The splits of a tree so far."""
-        nodes = builder.nodes
-        return cls(
-            np.array([node.feature for node in nodes], dtype=np.intp),
-            np.array([node.threshold for node in nodes], dtype=np.float64),
-            np.array([node.left for node in nodes], dtype=np.intp),
-            np.array([node.right for node in nodes], dtype=np.intp),
-        )
+        splits = [(node.feature, node.left, node.right) for node in builder.nodes]
+        feature, left, right = np.array(splits, dtype=np.intp).T
+        return cls(feature, np.array([node.threshold for node in builder.nodes]), left, right)
 
     def leaves(self, batch: Batch) -> np.ndarray:
         """The leaf of each row.
@@ -99,7 +93,6 @@ class LeafMembers(NamedTuple):
         return (is_inside & (self.leaf == node)).nonzero()[0].astype(np.int32)
 
     def groups(self, nodes: Sequence[int]) -> dict[int, np.ndarray]:
-        """Rows of some nodes, ascending."""
         return rows_by_leaf(self.leaf, nodes)
 
 
@@ -124,19 +117,17 @@ class OverlapRouting:
     overlaps = True
 
     def members(self, batch: Batch) -> OverlapMembers:
-        """Which rows are in which node."""
         return OverlapMembers(self.sides, batch)
 
 
 class OverlapMembers:
-    """Rows of a batch by node, found when they are needed."""
+    """As `LeafMembers`, found when they are needed."""
 
     def __init__(self, sides: dict[int, Side], batch: Batch) -> None:
         self._sides, self._batch = sides, batch
         self._rows: dict[int, np.ndarray] = {}
 
     def rows(self, number: int) -> np.ndarray:
-        """Rows of a node, ascending."""
         path = []
         while number not in self._rows and self._sides[number].parent >= 0:
             path.append(number)
@@ -145,18 +136,15 @@ class OverlapMembers:
             self._rows[number] = np.arange(self._batch.n_rows, dtype=np.int32)
         rows = self._rows[number]
         for child in reversed(path):
-            side = self._sides[child]
-            values = self._batch.columns[side.feature].take(rows)
-            is_left = values <= side.threshold
-            rows = self._rows[child] = rows[is_left == side.is_left]
+            _, feature, threshold, is_left = self._sides[child]
+            values = self._batch.columns[feature].take(rows)
+            rows = self._rows[child] = rows[(values <= threshold) == is_left]
         return rows
 
     def groups(self, nodes: Sequence[int]) -> dict[int, np.ndarray]:
-        """Rows of some nodes, ascending."""
         return {node: self.rows(node) for node in nodes}
 
     def between(self, node: int, feature: int, first: int, last: int) -> np.ndarray:
-        """Rows of a node in the bins first .. last of a column, ascending."""
         rows = self.rows(node)
         codes = self._batch.codes[feature].take(rows)
         return rows[(codes >= first) & (codes <= last)]

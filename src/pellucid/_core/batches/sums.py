@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from pellucid._core.batches.batch import Batch, PickedRows
+from pellucid._core.batches.batch import Batch, PickedRows, costs_at
 from pellucid._core.batches.columns import FineColumn
-from pellucid._core.batches.criterion import BatchCriterion, BatchNode
-from pellucid._core.batches.node_search import Judgement, Search, search_node
+from pellucid._core.batches.criterion import BatchCriterion, BatchNode, Judgement, Search
 from pellucid._core.batches.partitions import BatchProblem, ExactTask
 from pellucid._core.batches.routing import OverlapRouting, Routing
 from pellucid._core.batches.tasks import ColumnRangeTask, NodeRowSums, NodeSizeTask
@@ -21,7 +20,8 @@ from pellucid._core.criteria.sums import SumFormula
 from pellucid._core.criteria.surrogate_cost import SurrogateFormula
 
 
-class NodeSums(NamedTuple):
+@dataclass
+class NodeSums:
     """Sums over the rows of a node, int64: `totals` by channel, and `by_bin`.
 
     `by_bin` has shape (n_features, n_bins, n_channels); it is empty if it is no longer needed.
@@ -30,13 +30,15 @@ class NodeSums(NamedTuple):
     totals: np.ndarray
     by_bin: np.ndarray
 
+    def merge(self, other: NodeSums) -> NodeSums:
+        return NodeSums(self.totals + other.totals, self.by_bin + other.by_bin)
+
     def minus(self, other: NodeSums) -> NodeSums:
         """Sums over the rows that another node, a part of this one, does not have."""
-        return NodeSums(*(a - b for a, b in zip(self, other)))
+        return NodeSums(self.totals - other.totals, self.by_bin - other.by_bin)
 
-    def without_bins(self) -> NodeSums:
-        """The totals."""
-        return self._replace(by_bin=self.by_bin[:0])
+    def drop_bins(self) -> None:
+        self.by_bin = self.by_bin[:0]
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,14 @@ class FormulaRows(NodeRowSums):
 
     @property
     def needs_costs(self) -> bool:  # type: ignore[override]
-        """Whether the terms come from the costs of the rows."""
         return self.formula.needs_costs
 
     def n_channels(self, node: int = 0) -> int:
-        """Number of sums."""
         return self.formula.n_channels(len(self.centers))
 
     def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
-        """Terms of some rows."""
         if self.needs_costs:
-            return self.formula.terms_of_costs(rows.costs(self.centers, self.cost_unit))
+            return self.formula.terms_of_costs(costs_at(rows, self.centers, self.cost_unit))
         terms = np.zeros((rows.n_rows, self.n_channels()), dtype=np.int64)
         terms[np.arange(rows.n_rows), rows.labels] = rows.weights.units
         return terms
@@ -90,14 +89,7 @@ class NodeSumsTask(ExactTask):
         return {node: NodeSums(totals[node], by_bin[node]) for node in self.nodes}
 
 
-@dataclass
-class NodeState:
-    """What is stored about a node: its sums."""
-
-    sums: NodeSums
-
-
-class BatchSumCriterion(BatchCriterion[NodeState]):
+class BatchSumCriterion(BatchCriterion[NodeSums]):
     """A formula of sums on batches; see `pellucid._core.criteria.sums`."""
 
     separates_centers = False
@@ -106,33 +98,32 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         super().__init__(problem)
         self.formula = formula
 
-    def row_sums(self, nodes: Sequence[Node[NodeState]] = ()) -> FormulaRows:
+    def row_sums(self, nodes: Sequence[Node[NodeSums]] = ()) -> FormulaRows:
         return FormulaRows(self.formula, self.problem.centers, self.problem.cost_unit)
 
-    def cluster(self, node: Node[NodeState]) -> int:
-        return self.formula.cluster(node.state.sums.totals)
+    def cluster(self, node: Node[NodeSums]) -> int:
+        return self.formula.cluster(node.state.totals)
 
-    def cost(self, node: Node[NodeState]) -> Any:
+    def cost(self, node: Node[NodeSums]) -> Any:
         """Objective of the node as a leaf."""
-        return self.formula.cost(node.state.sums.totals)
+        return self.formula.cost(node.state.totals)
 
-    def gain_bound(self, node: Node[NodeState]) -> float | None:
-        return None if self.formula.is_pure(node.state.sums.totals) else np.inf
+    def gain_bound(self, node: Node[NodeSums]) -> float | None:
+        return None if self.formula.is_pure(node.state.totals) else np.inf
 
-    def start_states(self, nodes: Sequence[BatchNode]) -> list[NodeState]:
-        """Sums of some leaves."""
+    def start_states(self, nodes: Sequence[BatchNode]) -> list[NodeSums]:
         sums = self._sums([node.number for node in nodes])
         totals = np.array([of_leaf.totals for of_leaf in sums.values()]).sum(axis=0)
         self.formula.start(totals, self.problem.weight_units.are_integers)
-        return [NodeState(sums[node.number]) for node in nodes]
+        return [sums[node.number] for node in nodes]
 
     def _sums(self, numbers: list[int]) -> dict[int, NodeSums]:
         routing, n_bins = self.grown.routing(numbers), self.problem.n_bins
         return self.problem.map(NodeSumsTask(routing, self.row_sums(), numbers, n_bins))
 
     def child_states(
-        self, nodes: Sequence[Node[NodeState]], children: Sequence[tuple[BatchNode, BatchNode]]
-    ) -> list[tuple[NodeState, NodeState]]:
+        self, nodes: Sequence[Node[NodeSums]], children: Sequence[tuple[BatchNode, BatchNode]]
+    ) -> list[tuple[NodeSums, NodeSums]]:
         """Sums of children. One pass sums the smaller child of each node; the other one has what
         remains, unless the sums of a node that is split again have been dropped.
         """
@@ -142,20 +133,20 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
         wanted: list[int] = []
         for node, pair in zip(nodes, children):
             both = sorted((child.number for child in pair), key=lambda number: n_rows[number])
-            wanted += both[:1] if len(node.state.sums.by_bin) else both
+            wanted += both[:1] if len(node.state.by_bin) else both
         found = self._sums(wanted)
         for node, (left, right) in zip(nodes, children):
             for child, sibling in ((left.number, right.number), (right.number, left.number)):
                 if child not in found:
-                    found[child] = node.state.sums.minus(found[sibling])
+                    found[child] = node.state.minus(found[sibling])
         for node in nodes:
-            node.state.sums = node.state.sums.without_bins()
-        return [(NodeState(found[a.number]), NodeState(found[b.number])) for a, b in children]
+            node.state.drop_bins()
+        return [(found[left.number], found[right.number]) for left, right in children]
 
-    def loss(self, node: Node[NodeState], split: Split) -> Any:
+    def loss(self, node: Node[NodeSums], split: Split) -> Any:
         return -split.gain
 
-    def search(self, nodes: Sequence[Node[NodeState]], n: int = 1) -> list[list[Split]]:
+    def search(self, nodes: Sequence[Node[NodeSums]], n: int = 1) -> list[list[Split]]:
         """The best split of each node; where a gain is required, the first one without it."""
         found = super().search(nodes, n)
         without_gain = [
@@ -163,32 +154,27 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
             for place, (node, splits) in enumerate(zip(nodes, found))
             if not splits and self.formula.requires_gain and self.gain_bound(node) is not None
         ]
-        if without_gain:
-            first_splits = self._first_splits([nodes[place] for place in without_gain])
-            for place, splits in zip(without_gain, first_splits):
-                found[place] = splits
+        if without_gain:  # the first feature with several values, only the lowest left
+            numbers = [nodes[place].rows.number for place in without_gain]
+            ranges = self.problem.map(ColumnRangeTask(self.grown.routing(numbers), numbers))
+            for place, (lowest, highest) in zip(without_gain, ranges):
+                cost, varied = self.cost(nodes[place]), (lowest < -highest).nonzero()[0]
+                found[place] = [Split(cost, int(j), float(lowest[j]), 0) for j in varied[:1]]
         for node, splits in zip(nodes, found):
             if not splits:
-                node.state.sums = node.state.sums.without_bins()
+                node.state.drop_bins()
         return found
 
-    def searches(
-        self, nodes: Sequence[Node[NodeState]], routing: Any, n: int = 1
-    ) -> dict[int, Search]:
-        return {
-            node.rows.number: self._search(node.rows.number, node.state.sums, n, len(nodes))
-            for node in nodes
-        }
+    def first_sums(self, nodes: Sequence[Node[NodeSums]], routing: Any) -> dict[int, NodeSums]:
+        return {node.rows.number: node.state for node in nodes}
 
-    def _search(self, number: int, sums: NodeSums, n: int, n_nodes: int) -> Search:
-        bins, formula, totals = self.problem.bins, self.formula, sums.totals
-        n_features, cost = len(sums.by_bin), formula.cost(totals)
-        found = np.empty((n_features, 1, 3), dtype=type(formula.no_split))
-        scan = formula.scan(sums.by_bin, bins.inside, totals)
+    def node_search(self, node: Node[NodeSums], sums: NodeSums, n: int, n_nodes: int) -> Search:
+        number = node.rows.number
+        bins, formula, totals, by_bin = self.problem.bins, self.formula, sums.totals, sums.by_bin
+        features, cost, no_split = np.arange(len(by_bin)), formula.cost(totals), formula.no_split
+        found = np.empty((len(by_bin), 1, 3), dtype=type(no_split))
+        scan = formula.scan(by_bin, bins.inside, totals)
         found[:, 0] = np.stack([scan.best, scan.edge, scan.bounds.min(axis=1)], axis=1)
-
-        def make_column(feature: int) -> FineColumn:
-            return FineColumn(bins.edges[feature], sums.by_bin[feature], bins.inside[feature])
 
         def judge(feature: int, column: FineColumn, limit: Any) -> Judgement:
             best, edge, bounds = formula.scan_one(column.sums, column.inside, totals)
@@ -196,28 +182,13 @@ class BatchSumCriterion(BatchCriterion[NodeState]):
             found = np.array([[best, column.edges[edge]]], dtype=object)
             return Judgement(found, bounds <= min(limit, best), bounds.min())
 
-        search = ColumnSearch(
-            found,
-            np.arange(n_features),
-            bins.edges,
-            formula.no_split,
-            n,
-            cost if formula.requires_gain else None,
-        )
-        splits = yield from search_node(number, search, make_column, judge, self.problem, n_nodes)
+        goal = cost if formula.requires_gain else None
+        search = ColumnSearch(found, features, bins.edges, no_split, n, goal)
+        sums_of = by_bin.__getitem__
+        splits = yield from self.search_node(number, search, sums_of, judge, n_nodes)
         if number in self.problem.gaps:
             self.problem.gaps[number] *= self.problem.cost_unit if formula.needs_costs else 1.0
         return [split._replace(gain=cost - split.objective) for split in splits]
-
-    def _first_splits(self, nodes: Sequence[Node[NodeState]]) -> list[list[Split]]:
-        """Splits without gain: the first feature with several values, only the lowest left."""
-        numbers = [node.rows.number for node in nodes]
-        ranges = self.problem.map(ColumnRangeTask(self.grown.routing(numbers), numbers))
-        found = []
-        for node, (lowest, highest) in zip(nodes, ranges):
-            varied = (lowest < -highest).nonzero()[0]
-            found.append([Split(self.cost(node), int(j), float(lowest[j]), 0) for j in varied[:1]])
-        return found
 
 
 class BatchSurrogateCost(BatchSumCriterion):

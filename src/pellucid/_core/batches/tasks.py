@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._core.batches.batch import ACTIVE, ALL, Batch, PickedRows
+from pellucid._core.batches.batch import ACTIVE, ALL, PASSIVE, Batch, PickedRows
 from pellucid._core.batches.columns import PartRequest, PartSums
-from pellucid._core.batches.partitions import BatchProblem, ExactTask
+from pellucid._core.batches.partitions import ExactTask
 from pellucid._core.batches.routing import OverlapRouting, Routing
 
 
 class NodeRowSums:
     """What a criterion sums over the rows of a part; it is sent to the batches."""
 
-    centers_of_node: dict[int, np.ndarray] | None = None
-    """Reference centers by node. If given, only rows of these count in its search."""
+    centers_of_node: dict[int, np.ndarray]
+    """Reference centers by node, if only rows of these count in its search."""
     needs_costs = False
     """Whether `channels` needs the costs of the rows."""
 
@@ -27,7 +27,12 @@ class NodeRowSums:
 
         `members` is what the routing found for the rows.
         """
-        return rows_in_bins(batch, request, members)
+        feature, wanted = request.feature, request.bins.nonzero()[0]
+        first, last = int(wanted[0]), int(wanted[-1])
+        rows = members.between(request.node, feature, first, last)
+        if len(wanted) <= last - first:  # mostly the bins are neighbours
+            rows = rows[request.bins.take(batch.codes[feature].take(rows))]
+        return rows
 
     def n_channels(self, node: int) -> int:
         """Sums per part."""
@@ -36,16 +41,6 @@ class NodeRowSums:
     def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
         """The terms of some rows of a node: (n_rows, n_channels), int64."""
         raise NotImplementedError
-
-
-def rows_in_bins(batch: Batch, request: PartRequest, members: Any) -> np.ndarray:
-    """All rows of the node of a request that are in its bins, ascending."""
-    feature, wanted = request.feature, request.bins.nonzero()[0]
-    first, last = int(wanted[0]), int(wanted[-1])
-    rows = members.between(request.node, feature, first, last)
-    if len(wanted) <= last - first:  # mostly the bins are neighbours
-        rows = rows[request.bins.take(batch.codes[feature].take(rows))]
-    return rows
 
 
 @dataclass(frozen=True)
@@ -58,12 +53,16 @@ class PartSumsTask(ExactTask):
 
     def over(self, batches: Iterable[Batch]) -> list[Any]:
         """Sums of several batches. The few rows of all of them are worked on together."""
-        found = list(map(self.empty, self.requests))
+        found, for_costs = list(map(self.empty, self.requests)), self.criterion.needs_costs
         picked: list[list[PickedRows]] = []
         n_rows, limit = 0, 0
         for batch in batches:
-            picked.append(self._pick(batch, found))
-            n_rows += sum(rows.n_rows for rows in picked[-1])
+            members = self.members(batch)
+            picked.append([])
+            for request, sums in zip(self.requests, found):
+                rows = self.rows(batch, request, sums, members)
+                picked[-1].append(batch.pick(rows, request.feature, for_costs=for_costs))
+                n_rows += len(rows)
             limit = max(limit, batch.n_rows)
             if 2 * n_rows > limit:  # as many as a batch may have
                 self._add_joined(picked, found)
@@ -71,19 +70,10 @@ class PartSumsTask(ExactTask):
         self._add_joined(picked, found)
         return [sums.with_rows() if isinstance(sums, PartSums) else sums for sums in found]
 
-    def _pick(self, batch: Batch, found: list[Any]) -> list[PickedRows]:
-        """Rows that are needed, by request."""
-        members, for_costs = self.members(batch), self.criterion.needs_costs
-        return [
-            batch.pick(self.rows(batch, *pair, members), pair[0].feature, for_costs=for_costs)
-            for pair in zip(self.requests, found)
-        ]
-
     def _add_joined(self, picked: list[list[PickedRows]], found: list[Any]) -> None:
         for request, sums, *parts in zip(self.requests, found, *picked):
-            rows = PickedRows.joined(parts) if parts else None
-            if rows is not None and rows.n_rows:
-                self.add(request, rows, sums)
+            if any(part.n_rows for part in parts):
+                self.add(request, PickedRows.joined(parts), sums)
 
     def empty(self, request: Any) -> Any:
         """Sums over no rows."""
@@ -91,7 +81,6 @@ class PartSumsTask(ExactTask):
         return PartSums.zeros(np.arange(request.n_parts), n_channels)
 
     def members(self, batch: Batch) -> Any:
-        """Which rows are in which node."""
         return self.routing.members(batch)
 
     def rows(self, batch: Batch, request: Any, found: Any, members: Any) -> np.ndarray:
@@ -99,7 +88,6 @@ class PartSumsTask(ExactTask):
         return self.criterion.select(batch, request, members)
 
     def add(self, request: Any, rows: PickedRows, found: Any) -> None:
-        """Add the sums of some rows of a request."""
         from pellucid._core.kernels.surrogate_cost import add_entries
 
         values = rows.values.astype(np.float64)
@@ -137,50 +125,29 @@ class NeighbourTask(ExactTask):
 
     def __call__(self, batch: Batch) -> np.ndarray:
         """Minus the largest value, and the smallest: (n_requests, 2)."""
-        members = self.routing.members(batch)
-        pairs = zip(self.requests, self.bins)
-        return np.array([self._near(batch, members, request, number) for request, number in pairs])
-
-    def _near(
-        self, batch: Batch, members: Any, request: SideRequest, number: int
-    ) -> tuple[float, float]:
-        """The neighbours in the bin of the threshold and those beside it, or else in all bins."""
-        node, feature, threshold = request
+        members, found = self.routing.members(batch), np.empty((len(self.requests), 2))
+        is_meant = np.empty(len(batch.starts) - 1, dtype=bool)  # rows of each center
         last_bin = int(np.iinfo(batch.codes.dtype).max)
-        for first, last in ((max(number - 1, 0), number + 1), (0, last_bin)):
-            rows = members.between(node, feature, first, last)
+        for place, ((node, feature, threshold), number) in enumerate(zip(self.requests, self.bins)):
             if self.kind != ALL:
-                rows = rows[self._is_own(node, len(batch.starts) - 1)[batch.labels_of(rows)]]
-            values = batch.columns[feature].take(rows).astype(np.float64)
-            is_left = values <= threshold
-            below = float(values.max(initial=-np.inf, where=is_left))
-            above = float(values.min(initial=np.inf, where=~is_left))
-            if -np.inf < below and above < np.inf:
-                break
-        return -below, above
-
-    def _is_own(self, node: int, n_clusters: int) -> np.ndarray:
-        """Whether the rows of each center are of the kind that is meant."""
-        assert self.criterion.centers_of_node is not None
-        is_own = np.full(n_clusters, self.kind != ACTIVE)
-        is_own[self.criterion.centers_of_node[node]] = self.kind == ACTIVE
-        return is_own
+                is_meant[:] = self.kind == PASSIVE
+                is_meant[self.criterion.centers_of_node[node]] = self.kind == ACTIVE
+            # In the bin of the threshold and those beside it, or else in all bins.
+            for first, last in ((max(number - 1, 0), number + 1), (0, last_bin)):
+                rows = members.between(node, feature, first, last)
+                if self.kind != ALL:
+                    rows = rows[is_meant[batch.labels_of(rows)]]
+                values = batch.columns[feature].take(rows).astype(np.float64)
+                is_left = values <= threshold
+                below = values.max(initial=-np.inf, where=is_left)
+                above = values.min(initial=np.inf, where=~is_left)
+                found[place] = -below, above
+                if -np.inf < below and above < np.inf:
+                    break
+        return found
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.minimum(first, second)
-
-
-def find_sides(
-    problem: BatchProblem,
-    routing: Routing | OverlapRouting,
-    criterion: NodeRowSums,
-    requests: Sequence[SideRequest],
-    kind: int = ALL,
-) -> np.ndarray:
-    """The result of a `NeighbourTask` over all rows."""
-    edges = problem.bins.edges
-    bins = [int(edges[feature].searchsorted(value)) for _, feature, value in requests]
-    return problem.map(NeighbourTask(routing, criterion, requests, bins, kind))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pellucid._core.criteria.center_search import CenterCodes
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.partition import SplitRows, split_rows
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.arrays import order_by
+from pellucid._core.data.arrays import rows_by_group
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
@@ -48,6 +48,21 @@ class NodeRows:
     cut_left: frozenset[int] = frozenset()
     cut_right: frozenset[int] = frozenset()
     depth: int = 0
+
+    def children(
+        self,
+        feature: int,
+        is_left: np.ndarray,
+        active: Sequence[np.ndarray],
+        passive: Sequence[np.ndarray],
+    ) -> tuple[NodeRows, NodeRows]:
+        """The sides of a cut, given the rows of either and which centers are on the left."""
+        centers, depth = (self.centers[is_left], self.centers[~is_left]), self.depth + 1
+        left, right = zip(active, passive, centers)
+        return (
+            NodeRows(*left, self.cut_left | {feature}, self.cut_right, depth),
+            NodeRows(*right, self.cut_left, self.cut_right | {feature}, depth),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +110,8 @@ class StartTree:
 
     def rows_by_node(self, X: Any, pool: ThreadPool) -> list[np.ndarray]:
         """The rows of each node; empty for inner nodes."""
-        leaf, n_nodes = self.tree.apply(X) if self.leaf is None else self.leaf, self.tree.node_count
-        ends = np.cumsum(np.bincount(leaf, minlength=n_nodes))
-        return np.split(order_by(leaf, n_nodes, pool), ends[:-1])
+        leaf = self.tree.apply(X) if self.leaf is None else self.leaf
+        return rows_by_group(leaf, self.tree.node_count, pool)
 
 
 class Criterion(ABC, Generic[State]):
@@ -164,7 +178,6 @@ class Criterion(ABC, Generic[State]):
         """The cluster of the node as a leaf."""
 
     def clusters(self, nodes: Sequence[Node[State]]) -> list[int]:
-        """The clusters of several nodes."""
         return list(map(self.cluster, nodes))
 
     @abstractmethod
@@ -194,16 +207,12 @@ class MemoryCriterion(Criterion[State]):
         return 0
 
     def root(self) -> Node[State]:
-        rows = np.arange(self.problem.n_samples, dtype=np.int32)
-        return self.start_node(rows)
+        return self.start_node(np.arange(self.problem.n_samples, dtype=np.int32))
 
     def start_node(
         self, active: np.ndarray, cluster: int | None = None, depth: int = 0
     ) -> Node[State]:
-        """A node without a parent: the root, or the leaf of a start tree.
-
-        `cluster` and `depth` are those of the leaf there.
-        """
+        """A node without a parent: the root, or a leaf of a start tree, its cluster and depth."""
         rows = NodeRows(active, active[:0], np.arange(self.problem.n_clusters), depth=depth)
         return Node(rows, self.start_state(cluster))
 
@@ -223,7 +232,6 @@ class MemoryCriterion(Criterion[State]):
     def child_states(
         self, node: Node[State], left: NodeRows, right: NodeRows
     ) -> tuple[State, State]:
-        """States of the two children of a node."""
         return self.start_state(), self.start_state()
 
     @abstractmethod
@@ -231,7 +239,6 @@ class MemoryCriterion(Criterion[State]):
         """The n best splits of one node; see `search`."""
 
     def best_split(self, node: Node[State]) -> Split | None:
-        """The best split, or None."""
         splits = self.best_splits(node)
         return splits[0] if splits else None
 
@@ -308,7 +315,6 @@ class MemoryCriterion(Criterion[State]):
         return len(rows.active) + len(rows.passive), weight
 
     def without_state(self, node: Node[State]) -> Node[State]:
-        """A node that has been split: its rows only."""
         return Node(node.rows, self.start_state())
 
     def divide_node(self, node: Node[State], split: Split) -> SplitNode:
@@ -316,17 +322,10 @@ class MemoryCriterion(Criterion[State]):
         rows, feature, threshold = node.rows, split.feature, split.threshold
         low, high, left, right = self.split_rows(rows.active, feature, threshold)
         is_left, none = self.problem.centers[rows.centers, feature] <= threshold, left[:0]
-        cuts_of_left = rows.cut_left | {feature}, rows.cut_right
-        cuts_of_right = rows.cut_left, rows.cut_right | {feature}
-        sides = (
-            NodeRows(left, none, rows.centers[is_left], *cuts_of_left, rows.depth + 1),
-            NodeRows(right, none, rows.centers[~is_left], *cuts_of_right, rows.depth + 1),
-        )
-        states = self.child_states(node, *sides)
-        return SplitNode(split, low, high, Node(sides[0], states[0]), Node(sides[1], states[1]))
+        sides = rows.children(feature, is_left, (left, right), (none, none))
+        return SplitNode(split, low, high, *map(Node, sides, self.child_states(node, *sides)))
 
     def split_rows(self, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
-        """Rows on either side of a threshold."""
         return split_rows(self.problem, rows, feature, threshold)
 
 
@@ -359,19 +358,12 @@ class CenterSplitCriterion(MemoryCriterion[State]):
         return float(low), float(coordinates.min(initial=np.inf, where=~is_left))
 
     def center_codes(self, node: Node[State]) -> CenterCodes:
-        """Codes of the node's centers in all columns."""
         return CenterCodes.of(self.problem.bins.center_code, node.rows.centers)
 
     def cluster(self, node: Node[State]) -> int:
         """The node's center; of several that no split separates, the one with most rows."""
-        centers, active = node.rows.centers, node.rows.active
+        centers = node.rows.centers
         if len(centers) == 1:
             return int(centers[0])
-        problem = self.problem
-        # Integers below 2**52, so that the sums do not depend on the order of the rows.
-        weight = np.bincount(
-            problem.labels[active],
-            weights=problem.weights.units_of(active),
-            minlength=problem.n_clusters,
-        )[centers]
+        weight = self.problem.weight_by_cluster(node.rows.active)[centers]
         return int(centers[np.argmax(weight)])

@@ -7,18 +7,14 @@ for mistakes, whose margins are the weights, and lower bounds for the induced co
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.column_search import (
-    Split,
-    best_edges,
-    map_bins,
-    search_columns,
-)
+from pellucid._core import kernels
+from pellucid._core.criteria.column_search import NodeSearch, Split, best_edges, map_bins
 from pellucid._core.criteria.problem import Problem
 
 CHUNK = 2**16
@@ -28,17 +24,13 @@ FIRST = np.zeros(1, dtype=np.intp)
 
 
 class CenterCodes(NamedTuple):
-    """Where the centers of a node lie in the columns, (n_features, n_centers).
-
-    Codes in the order of the centers, and ascending.
-    """
+    """Codes of the centers of a node, (n_features, n_centers), in their order and ascending."""
 
     by_center: np.ndarray
     ascending: np.ndarray
 
     @classmethod
     def of(cls, center_code: np.ndarray, centers: np.ndarray) -> CenterCodes:
-        """Those of some centers, given the codes of all."""
         by_center = center_code.take(centers, axis=1)
         return cls(by_center, np.sort(by_center, axis=1))
 
@@ -64,23 +56,13 @@ def edge_sums(
     `weights` and `margins` are histograms by place in `features`, center and bin, `totals` the
     margins of all rows by center, and `base` is the amount if no row is separated.
     """
-    from pellucid._core.kernels.mistakes import separation_sums
-
     n_edges = int(codes.ascending[:, -1].max()) + 2
     amount, decrease, weight_left = np.zeros((3, len(features), n_edges), dtype=np.int64)
     amount.fill(base)
-    separation_sums(
-        features=features,
-        weights=weights,
-        margins=margins,
-        totals=totals,
-        center_code=codes.by_center,
-        sorted_code=codes.ascending,
-        amount=amount,
-        decrease=decrease,
-        weight_left=weight_left,
-    )
-    return EdgeSums(amount, decrease, weight_left)
+    of_centers = totals, codes.by_center, codes.ascending
+    sums = EdgeSums(amount, decrease, weight_left)
+    kernels.mistakes.separation_sums(features, weights, margins, *of_centers, *sums)
+    return sums
 
 
 class ObjectiveTerms(NamedTuple):
@@ -107,20 +89,9 @@ class ObjectiveTerms(NamedTuple):
         found: np.ndarray,
     ) -> np.ndarray:
         """Fill ``found[j, g]`` for some columns; returns the bins that could reach a limit."""
-        from pellucid._core.kernels.mistakes import judge_edges
-
-        candidates = np.zeros(inside.shape[1], dtype=bool)
-        judge_edges(
-            features=features,
-            sorted_code=sorted_code,
-            sums=sums,
-            inside=inside,
-            terms=self,
-            limit=limit,
-            depths=np.zeros(sorted_code.shape[1] + 1),
-            found=found,
-            candidates=candidates,
-        )
+        candidates, depths = np.zeros(inside.shape[1], bool), np.zeros(sorted_code.shape[1] + 1)
+        out = depths, found, candidates
+        kernels.mistakes.judge_edges(features, sorted_code, sums, inside, self, limit, *out)
         return candidates
 
     def judge_column(
@@ -133,15 +104,14 @@ class ObjectiveTerms(NamedTuple):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best edge and a bound for each gap of one column; bins that could reach a limit."""
         found, one = np.empty((1, len(sorted_code) - 1, 3)), slice(feature, feature + 1)
-        terms = self._replace(
-            killer_left=self.killer_left[one], killer_right=self.killer_right[one]
-        )
+        left, right = self.killer_left[one], self.killer_right[one]
+        terms = self._replace(killer_left=left, killer_right=right)
         column = EdgeSums(*(line[None] for line in sums))
         candidates = terms.judge(FIRST, sorted_code[None], column, inside[None], limit, found)
         return found[0], candidates
 
 
-class CenterSearch(ABC):
+class CenterSearch(NodeSearch):
     """The search for the n best splits of a node; a subclass knows the amounts.
 
     `rows` are those of the node, and `weight` their weights. `step` is the number of columns that
@@ -164,30 +134,14 @@ class CenterSearch(ABC):
         self.codes, self.terms, self.n = codes, terms, n
 
     def best_splits(self, features: np.ndarray) -> list[Split]:
-        """The n best splits in some columns."""
-        n_gaps, cost = self.codes.ascending.shape[1] - 1, self.cost_per_column
-        return search_columns(
-            self.problem,
-            features,
-            len(self.rows),
-            cost,
-            self.scan,
-            self.refine,
-            np.inf,
-            n_gaps,
-            self.n,
-            refine_many=self.refine_many,
-        )
+        n_gaps = self.codes.ascending.shape[1] - 1
+        return self.search_columns(features, self.cost_per_column, n_gaps, self.n)
 
     def scan(self, features: np.ndarray, found: np.ndarray) -> None:
-        """Judge the amounts of separated rows in some columns; see `search_columns`."""
         inside, codes = self.problem.bins.inside, self.codes.ascending
         for start in range(0, len(features), self.step):
             few = features[start : start + self.step]
             self.terms.judge(few, codes, self.separation_sums(few), inside, -np.inf, found)
-
-    refine_many: Callable[[np.ndarray], np.ndarray] | None = None
-    """`refine` for many columns of few rows, if there is a loop for them."""
 
     @abstractmethod
     def separation_sums(self, features: np.ndarray) -> EdgeSums:
@@ -200,98 +154,30 @@ class CenterSearch(ABC):
         """
 
     def refine(self, feature: int, limit: float) -> np.ndarray:
-        """Least objective and threshold in each gap of a column; see `search_columns`."""
-        bins, rows, terms = self.problem.bins, self.rows, self.terms
-        position, edges, inside = (
-            of_column[feature] for of_column in (self.codes.ascending, bins.edges, bins.inside)
-        )
+        bins, position, terms = self.problem.bins, self.codes.ascending[feature], self.terms
+        edges, inside = bins.edges[feature], bins.inside[feature]
         levels, change = self.exact_sums(feature)
         found, wanted = terms.judge_column(feature, position, levels, inside, limit)
         if self.n == 1 and (best := found[:, 0].min()) < limit:
             found, wanted = terms.judge_column(feature, position, levels, inside, best)
         cuts = best_edges(found, edges)
 
-        def refine(places: np.ndarray, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
-            inner = BinRows(values, codes, change(places, codes), self.weight[places])
-            of_bins = cuts.copy()
-            refine_within_bins(inner, feature, position, edges, levels, terms, of_bins)
-            return of_bins
+        def best_inside(places: np.ndarray, codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+            # The amount at the edge below a bin is known; each row of the bin changes it when it
+            # goes to the left. So the values of the rows are judged as if they were edges.
+            inner = InnerThresholds(values, codes, position, edges)
+            # One column more than thresholds, because the bin above the last edge is read too.
+            amount, fall, below = np.zeros((3, len(inner.thresholds) + 1), dtype=np.int64)
+            amount[:-1] = inner.sums(change(places, codes), levels.amount)
+            below[:-1] = inner.sums(self.weight[places], levels.weight_left)
+            sums, nothing_inside = EdgeSums(amount, fall, below), np.zeros(len(amount), dtype=bool)
+            found, _ = terms.judge_column(feature, inner.starts, sums, nothing_inside, -np.inf)
+            return best_edges(found, np.append(inner.thresholds, np.inf))
 
-        for of_bins in map_bins(self.problem, feature, rows, wanted, refine):
+        for of_bins in map_bins(self.problem, feature, self.rows, wanted, best_inside):
             for g, cut in enumerate(of_bins.tolist()):
                 cuts[g] = min(tuple(cuts[g]), tuple(cut))
         return cuts
-
-
-class ValueCodes(NamedTuple):
-    """Columns of a few rows, with an edge at every value and at every center.
-
-    `codes`, (n_columns, n_rows), and `center_code`, (n_columns, n_centers), are places in `edges`,
-    (n_columns, n_rows + n_centers), which are ascending, padded with infinity.
-    """
-
-    codes: np.ndarray
-    center_code: np.ndarray
-    edges: np.ndarray
-
-    @classmethod
-    def of(cls, values: np.ndarray, coordinates: np.ndarray) -> ValueCodes:
-        """Codes of rows and of centers, both column by column."""
-        everything = np.concatenate([values, coordinates], axis=1)
-        order = everything.argsort(axis=1)
-        ascending = np.take_along_axis(everything, order, axis=1)
-        rank = np.zeros(order.shape, dtype=np.int64)
-        np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=rank[:, 1:])
-        codes, edges = np.empty_like(rank), np.full(order.shape, np.inf)
-        np.put_along_axis(codes, order, rank, axis=1)
-        np.put_along_axis(edges, rank, ascending, axis=1)
-        n_rows = values.shape[1]
-        return cls(codes[:, :n_rows], np.ascontiguousarray(codes[:, n_rows:]), edges)
-
-
-class BinRows(NamedTuple):
-    """Rows of some bins, sorted by value.
-
-    `change` is what the amount changes when the row goes to the left.
-    """
-
-    values: np.ndarray
-    codes: np.ndarray
-    change: np.ndarray
-    weight: np.ndarray
-
-
-def refine_within_bins(
-    rows: BinRows,
-    feature: int,
-    position: np.ndarray,
-    edges: np.ndarray,
-    levels: EdgeSums,
-    objective: ObjectiveTerms,
-    cuts: np.ndarray,
-) -> None:
-    """Replace thresholds by better ones strictly inside bins.
-
-    The amount at the edge below a bin is known; each row of the bin changes it when it goes to the
-    left. So the values of the rows are evaluated as if they were edges. `cuts`, (n_gaps, 2), are
-    the least objective so far in each gap between centers, and its threshold.
-    """
-    values, codes, change, weight = rows
-    if not len(values):
-        return
-    inner = InnerThresholds(values, codes, position, edges)
-    # One column more than thresholds, because the bin above the last edge is read too.
-    amount, fall, below = np.zeros((3, len(inner.thresholds) + 1), dtype=np.int64)
-    amount[:-1] = inner.sums(change, levels.amount)
-    below[:-1] = inner.sums(weight, levels.weight_left)
-    nothing_inside = np.zeros(len(amount), dtype=bool)
-    found, _ = objective.judge_column(
-        feature, inner.starts, EdgeSums(amount, fall, below), nothing_inside, -np.inf
-    )
-    for g in (found[:, 0] <= cuts[:, 0]).nonzero()[0].tolist():
-        if found[g, 0] < np.inf:
-            best = found[g, 0], inner.thresholds[int(found[g, 1])]
-            cuts[g] = min(best, tuple(cuts[g]))
 
 
 class InnerThresholds:

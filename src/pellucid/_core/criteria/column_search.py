@@ -7,13 +7,15 @@ promising first, and in them only the bins that could hold a better split.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from pellucid._core import kernels
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import sorted_together
 
@@ -25,10 +27,8 @@ _MIN_SORTED = 2**13
 _MIN_ROWS = 2**15
 """Rows that are worth a task of their own, if there is little to do for each."""
 
-
 _MANY_ROWS = 2**18
 """Rows of a node from which on all threads refine one column together."""
-
 
 FEW_ROWS, _MANY_COLUMNS, _FIRST_COLUMNS = 2**12, 64, 8
 """Rows of a node up to which columns are refined together, if at least so many are waiting; and how
@@ -49,65 +49,67 @@ class Split(NamedTuple):
     gain: float = 0.0
 
 
-class Refine(Protocol):
-    """Searches one column value by value; see `search_columns`."""
+class NodeSearch(ABC):
+    """The search for the best splits of a node. A gap is a range of thresholds of a column.
 
-    def __call__(self, feature: int, limit: float) -> np.ndarray:
-        """Objective and threshold of the best split in each gap."""
-
-
-def search_columns(
-    problem: Problem,
-    features: np.ndarray,
-    n_rows: int,
-    scan_cost: int,
-    scan: Callable[[np.ndarray, np.ndarray], object],
-    refine: Refine,
-    no_split: float,
-    n_gaps: int = 1,
-    n_best: int = 1,
-    goal: float | None = None,
-    refine_many: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> list[Split]:
-    """The best splits, at most one from each gap of each column, the best first.
-
-    Smallest objective; ties go to the lowest feature, then to the lowest threshold. `features` are
-    ascending; `n_rows`, those of the node, and `scan_cost`, the numbers that the scan reads per
-    column, decide whether threads share the columns, or whether `scan` and `refine` share the rows.
-    A column is divided into `n_gaps` ranges of thresholds, and at most `n_best` splits are
-    returned. Their objective is lower than `goal`, or than `no_split`, the objective of no split at
-    all.
-
-    ``scan(features, found)`` fills ``found[j, g]`` for each column and gap: the least objective
-    over the edges, the edge that has it, and a lower bound for all other thresholds.
-    ``refine(feature, limit)`` returns objective and threshold of the best split in each gap, edges
-    included, as rows of an array; they need not be exact above `limit`. ``refine_many(features)``
-    returns the same for many columns of few rows, of which each alone is little work.
+    `rows` are those of the node, and `no_split` is the objective of no split at all.
     """
-    found = np.full((problem.n_features, n_gaps, 3), no_split, dtype=type(no_split))
-    shares_rows = problem.shares_rows(n_rows, len(features))
-    blocks = [features] if shares_rows else problem.feature_blocks(features, scan_cost)
-    problem.pool.map(lambda block: scan(block, found), blocks)
-    search = ColumnSearch(found[features], features, problem.bins.edges, no_split, n_best, goal)
-    # The most promising column often decides, so all threads work on that one first.
-    n_columns, n_together = 1, _FIRST_COLUMNS
-    while columns := search.next_columns(n_columns):
-        n_left = len(columns) + search.n_waiting
-        if refine_many and n_rows <= FEW_ROWS and n_left >= _MANY_COLUMNS:
-            blocks = problem.feature_blocks(np.array(columns), 64 * n_rows)
-            search.store(columns, [*chain(*problem.pool.map(refine_many, blocks))])
-            n_columns, n_together = n_together, 2 * n_together
-            continue
-        n_columns = 1 if n_rows >= _MANY_ROWS else problem.pool.n_threads
-        refine_column = partial(refine, limit=search.limit)
-        search.store(columns, problem.pool.map(refine_column, columns))
-    return search.best_splits()
+
+    problem: Problem
+    rows: np.ndarray
+    no_split: Any = np.inf
+    refine_many: Callable[[np.ndarray], np.ndarray] | None = None
+    """``refine_many(features)`` is `refine` for many columns of few rows, of which each alone is
+    little work, if there is a loop for them.
+    """
+
+    @abstractmethod
+    def scan(self, features: np.ndarray, found: np.ndarray) -> None:
+        """Fill ``found[j, g]`` for each of some columns and each gap: the least objective over the
+        edges, the edge that has it, and a lower bound for all other thresholds.
+        """
+
+    @abstractmethod
+    def refine(self, feature: int, limit: Any) -> np.ndarray:
+        """Objective and threshold of the best split in each gap of a column, edges included, as
+        rows of an array; they need not be exact above `limit`.
+        """
+
+    def search_columns(
+        self, features: np.ndarray, scan_cost: int, n_gaps: int = 1, n: int = 1, goal: Any = None
+    ) -> list[Split]:
+        """The n best splits in some columns, at most one from each gap of each, the best first.
+
+        Smallest objective; ties go to the lowest feature, then to the lowest threshold. `features`
+        are ascending. `scan_cost`, the numbers that the scan reads per column, and the number of
+        rows decide whether threads share the columns, or whether `scan` and `refine` share the
+        rows. Objectives are lower than `goal`, or than `no_split`.
+        """
+        problem, n_rows, no_split = self.problem, len(self.rows), self.no_split
+        found = np.full((problem.n_features, n_gaps, 3), no_split, dtype=type(no_split))
+        shares_rows = problem.shares_rows(n_rows, len(features))
+        blocks = [features] if shares_rows else problem.feature_blocks(features, scan_cost)
+        problem.pool.map(lambda block: self.scan(block, found), blocks)
+        search = ColumnSearch(found[features], features, problem.bins.edges, no_split, n, goal)
+        # The most promising column often decides, so all threads work on that one first.
+        n_columns, n_together = 1, _FIRST_COLUMNS
+        while columns := search.next_columns(n_columns):
+            n_left = len(columns) + search.n_waiting
+            if self.refine_many and n_rows <= FEW_ROWS and n_left >= _MANY_COLUMNS:
+                blocks = problem.feature_blocks(np.array(columns), 64 * n_rows)
+                search.store(columns, [*chain(*problem.pool.map(self.refine_many, blocks))])
+                n_columns, n_together = n_together, 2 * n_together
+                continue
+            n_columns = 1 if n_rows >= _MANY_ROWS else problem.pool.n_threads
+            refine_column = partial(self.refine, limit=search.limit)
+            search.store(columns, problem.pool.map(refine_column, columns))
+        return search.best_splits()
 
 
 class ColumnSearch:
     """Columns of a node after a scan: which are refined next, and the best splits in the end.
 
-    `found`, (n_columns, n_gaps, 3), is that of `search_columns`; it is modified. `features` are
+    `found`, (n_columns, n_gaps, 3), is that of `NodeSearch.scan`; it is modified. `features` are
     ascending, and `edges` has shape (n_features, width).
     """
 
@@ -116,9 +118,9 @@ class ColumnSearch:
         found: np.ndarray,
         features: np.ndarray,
         edges: np.ndarray,
-        no_split: float,
+        no_split: Any,
         n_best: int = 1,
-        goal: float | None = None,
+        goal: Any = None,
     ) -> None:
         self.features, self._edges, self._n_best = features, edges, n_best
         self._values, self._edge = found[:, :, 0], found[:, :, 1]
@@ -131,10 +133,12 @@ class ColumnSearch:
         self._next = 0  # in `_waiting`
 
     @property
-    def limit(self) -> float:
+    def limit(self) -> Any:
         """Splits with a larger objective are not among the best."""
-        n = self._n_best
-        return min(self._goal, self._least.min() if n == 1 else _nth_smallest(self._values, n))
+        if self._n_best == 1:
+            return min(self._goal, self._least.min())
+        n = min(self._n_best, self._values.size)
+        return min(self._goal, np.partition(self._values, n - 1, axis=None)[n - 1])
 
     @property
     def n_waiting(self) -> int:
@@ -161,7 +165,6 @@ class ColumnSearch:
             self._least[i] = self._values[i].min()
 
     def best_splits(self) -> list[Split]:
-        """The best splits, the best first."""
         values, n_gaps = self._values, self._values.shape[1]
         # Of equal ones, the lowest column comes first, then the lowest gap.
         if self._n_best == 1:
@@ -184,10 +187,7 @@ class ColumnSearch:
 
 def best_edges(found: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Objective and threshold of the best edge in each gap of a column."""
-    best = np.empty((len(found), 2))
-    best[:, 0] = found[:, 0]
-    best[:, 1] = edges[found[:, 1].astype(np.intp)]
-    return best
+    return np.stack([found[:, 0], edges[found[:, 1].astype(np.intp)]], axis=1)
 
 
 def map_bins(
@@ -203,23 +203,14 @@ def map_bins(
 
     Several bins have at most `max_rows` rows together.
     """
-    from pellucid._core.kernels.partition import select_bins
-
     column, pool = problem.bins.dense_column(feature, problem.n_samples), problem.pool
-    all_values = problem.column(feature)
+    column_values = problem.column(feature)
 
     def select(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        n = block[1] - block[0]
+        some, n = rows[slice(*block)], block[1] - block[0]
         places, codes, values = np.empty(n + 1, np.intp), np.empty(n, column.dtype), np.empty(n)
-        n = select_bins(
-            column=column,
-            column_values=all_values,
-            rows=rows[slice(*block)],
-            is_wanted=is_wanted,
-            places=places,
-            codes=codes,
-            values=values,
-        )
+        found = places, codes, values
+        n = kernels.partition.select_bins(column, column_values, some, is_wanted, *found)
         return places[:n] + block[0], codes[:n], values[:n]
 
     parts = pool.map(select, pool.blocks(len(rows), _MIN_ROWS, per_thread=1))
@@ -235,8 +226,3 @@ def map_bins(
     starts = first[np.append(True, part[1:] != part[:-1])].tolist()
     pieces = [slice(*ends) for ends in zip(starts, [*starts[1:], len(codes)])]
     return pool.map(lambda piece: work(places[piece], codes[piece], values[piece]), pieces)
-
-
-def _nth_smallest(values: np.ndarray, n: int) -> float:
-    flat = values.ravel()
-    return np.partition(flat, n - 1)[n - 1] if n <= len(flat) else flat.max()

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from pellucid._core import kernels
 from pellucid._core.criteria.base import CenterSplitCriterion, Node
 from pellucid._core.criteria.center_search import (
     CHUNK,
     CenterSearch,
     EdgeSums,
     ObjectiveTerms,
-    ValueCodes,
     edge_sums,
 )
 from pellucid._core.criteria.column_search import Split
@@ -22,21 +22,6 @@ from pellucid._core.criteria.problem import Problem
 
 _MIN_ROWS = 16384
 """Rows worth a task of their own."""
-
-
-class LabeledRows(NamedTuple):
-    """Rows of a node, each with a center and what separating it from that center costs at least.
-
-    `center` is a place among the centers of the node. `sums`, (n_centers, 2), are weight and margin
-    of all rows of each center, and `base` is the amount if no row is separated.
-    """
-
-    rows: np.ndarray
-    center: np.ndarray
-    weight: np.ndarray
-    margin: np.ndarray
-    sums: np.ndarray
-    base: int
 
 
 class InducedCost(CenterSplitCriterion[Any]):
@@ -68,12 +53,11 @@ class InducedCost(CenterSplitCriterion[Any]):
 
     def best_center_splits(self, node: Node, features: np.ndarray, n: int) -> list[Split]:
         """Splits of least objective that leave each side as many rows as centers, if possible."""
-        labeled = self._nearest_centers(node)
-        for weight_per_center in (self.problem.weights.units_per_row, 0.0):
-            search = _NodeSearch(self, node, labeled, weight_per_center, n)
-            if splits := search.best_splits(features):
-                return splits
-        return []
+        search = InducedSearch(self, node, n)
+        if splits := search.best_splits(features):
+            return splits
+        search.terms = search.terms._replace(min_weight=0.0)
+        return search.best_splits(features)
 
     def loss(self, node: Node, split: Split) -> float:
         """Rise of the cost relative to that of the root, plus λ times the rise of the mean
@@ -98,42 +82,7 @@ class InducedCost(CenterSplitCriterion[Any]):
         return self._current_cost(root.active, root.centers)
 
     def _current_cost(self, rows: np.ndarray, centers: np.ndarray) -> int:
-        from pellucid._core.kernels.induced_cost import sum_least_costs
-
-        return sum_least_costs(rows, centers, self.problem.costs)
-
-    def _nearest_centers(self, node: Node) -> LabeledRows:
-        """Rows with their nearest centers and the margins to the second nearest.
-
-        The margin of a row is a lower bound of its excess in every split that separates it from
-        its nearest center.
-        """
-        from pellucid._core.kernels.induced_cost import find_nearest
-
-        problem, rows, n_centers = self.problem, node.rows.active, len(node.rows.centers)
-        costs = problem.costs
-        nearest = np.empty(len(rows), dtype=problem.labels.dtype)
-        margin = np.empty(len(rows), dtype=np.int64)
-        weight = problem.weights.units_of(rows)
-
-        def work(block: tuple[int, int]) -> np.ndarray:
-            part, sums = slice(*block), np.zeros((n_centers, 3), dtype=np.int64)
-            find_nearest(
-                rows=rows[part],
-                weight=weight[part],
-                centers=node.rows.centers,
-                costs=costs,
-                nearest=nearest[part],
-                margin=margin[part],
-                sums=sums,
-            )
-            return sums
-
-        parts = problem.pool.map(work, problem.pool.blocks(len(rows), _MIN_ROWS))
-        sums = reduce(np.add, parts)
-        current_cost = int(sums[:, 2].sum())
-        sums = np.ascontiguousarray(sums[:, :2])
-        return LabeledRows(rows, nearest, weight, margin, sums, current_cost)
+        return kernels.induced_cost.sum_least_costs(rows, centers, self.problem.costs)
 
 
 class DepthLimitedCost(InducedCost):
@@ -163,95 +112,64 @@ class DepthLimitedCost(InducedCost):
         return max(n_left, len(centers) - n_left) <= max_centers
 
 
-class RowHistogram:
-    """Histograms that are counted from rows, some columns at a time.
-
-    `group` is the center of each row, as a place among the centers of the node; `totals` is the
-    weight of all rows of each center. ``last[j]`` is the last bin of column j that matters; those
-    above may be pooled.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        rows: np.ndarray,
-        group: np.ndarray,
-        weights: np.ndarray,
-        totals: np.ndarray,
-        last: np.ndarray,
-    ) -> None:
-        self.problem, self.totals, self._last = problem, totals, last
-        self._rows, self._group, self._weights = rows, group, weights
-        if problem.bins.is_sparse:
-            self._n_bins, width = int(last.max()) + 2, int(last.mean()) + 2
-            self._group = np.full(problem.n_samples, -1, dtype=np.int32)
-            self._weights = np.zeros(problem.n_samples, dtype=np.int64)
-            self._group[rows], self._weights[rows] = group, weights
-        else:
-            self._n_bins = width = problem.bins.edges.shape[1]
-        self.step = max(1, CHUNK // (len(totals) * width))
-
-    def count(self, features: np.ndarray) -> np.ndarray:
-        """Histogram of some columns, of shape (len(features), n_centers, n_bins)."""
-        from pellucid._core.kernels.mistakes import hist_csc, hist_dense
-
-        bins, shape = self.problem.bins, (len(features), len(self.totals), self._n_bins)
-        if not bins.is_sparse:
-
-            def add(rows: slice, columns: slice, out: np.ndarray) -> None:
-                of_rows = self._rows[rows], self._group[rows], self._weights[rows]
-                hist_dense(features[columns], bins.codes, *of_rows, out)
-
-            return self.problem.add_up(len(self._rows), shape, add)
-        out = np.empty(shape, dtype=np.int64)
-        hist_csc(
-            features=features,
-            codes=bins.codes[0],
-            indices=bins.indices,
-            indptr=bins.indptr,
-            zero_code=bins.zero_code,
-            group=self._group,
-            weights=self._weights,
-            totals=self.totals,
-            last=self._last,
-            out=out,
-        )
-        return out
-
-
-class _NodeSearch(CenterSearch):
+class InducedSearch(CenterSearch):
     """Search for the best splits of one node.
 
     Margins give a lower bound of the induced cost in every column; the induced cost itself is
     computed only in columns whose bound is low enough.
+
+    `nearest` is the nearest center of each row, as a place among those of the node, and `margin`
+    the cost of the second nearest center less that of the nearest: a lower bound of the excess of
+    the row in every split that separates the two. `base` is the amount if no row is separated.
     """
 
-    def __init__(
-        self,
-        criterion: InducedCost,
-        node: Node,
-        labeled: LabeledRows,
-        weight_per_center: float,
-        n: int,
-    ) -> None:
-        self.centers = node.rows.centers
-        terms = induced_terms(
-            criterion.problem.n_features,
-            node.rows,
-            labeled.base,
-            float(labeled.sums[:, 0].sum()),
-            criterion.depth_penalty,
-            weight_per_center,
-        )
-        problem, codes = criterion.problem, criterion.center_codes(node)
-        super().__init__(problem, labeled.rows, labeled.weight, codes, terms, n)
-        last, totals = codes.ascending[:, -1], labeled.sums.T.copy()
-        self.labeled, self.cost_per_column = labeled, len(labeled.rows)
-        self.weights, self.margins = (
-            RowHistogram(problem, labeled.rows, labeled.center, values, of_center, last)
-            for values, of_center in zip((labeled.weight, labeled.margin), totals)
-        )
-        self.step = self.weights.step
+    def __init__(self, criterion: InducedCost, node: Node, n: int) -> None:
+        problem, rows, self.centers = criterion.problem, node.rows.active, node.rows.centers
+        costs, weight, n_rows = problem.costs, problem.weights.units_of(rows), len(rows)
+        self.nearest = np.empty(n_rows, dtype=problem.labels.dtype)
+        self.margin = np.empty(n_rows, dtype=np.int64)
+
+        def find(block: tuple[int, int]) -> np.ndarray:
+            part, sums = slice(*block), np.zeros((len(self.centers), 3), dtype=np.int64)
+            out = self.nearest[part], self.margin[part], sums
+            kernels.induced_cost.find_nearest(rows[part], weight[part], self.centers, costs, *out)
+            return sums
+
+        sums = reduce(np.add, problem.pool.map(find, problem.pool.blocks(n_rows, _MIN_ROWS)))
+        weights, margins = sums.T[:2].copy()
+        self.base, least = int(sums[:, 2].sum()), problem.weights.units_per_row
+        objective = self.base, float(weights.sum()), criterion.depth_penalty, least
+        terms = induced_terms(problem.n_features, node.rows, *objective)
+        super().__init__(problem, rows, weight, criterion.center_codes(node), terms, n)
+        # Bins above the last one that matters are pooled.
+        self._last, self.cost_per_column = self.codes.ascending[:, -1], n_rows
+        self._group, amounts = self.nearest, (weight, self.margin)
+        self._n_bins = width = problem.bins.edges.shape[1]
+        if problem.bins.is_sparse:
+            self._n_bins, width = int(self._last.max()) + 2, int(self._last.mean()) + 2
+            self._group = np.full(problem.n_samples, -1, dtype=np.int32)
+            self._group[rows] = self.nearest
+            by_row = np.zeros((2, problem.n_samples), dtype=np.int64)
+            by_row[:, rows] = amounts
+            amounts = by_row[0], by_row[1]
+        self.step = max(1, CHUNK // (len(self.centers) * width))
+        self._amounts, self._totals = amounts, (weights, margins)
+
+    def _histograms(self, features: np.ndarray, which: int) -> np.ndarray:
+        """Weights (0) or margins (1) by column, center and bin."""
+        problem, bins, group = self.problem, self.problem.bins, self._group
+        amounts, totals = self._amounts[which], self._totals[which]
+        shape = len(features), len(totals), self._n_bins
+        if not bins.is_sparse:
+
+            def add(part: slice, columns: slice, out: np.ndarray) -> None:
+                of_rows = self.rows[part], group[part], amounts[part]
+                kernels.mistakes.hist_dense(features[columns], bins.codes, *of_rows, out)
+
+            return problem.add_up(len(self.rows), shape, add)
+        out, of_rows = np.empty(shape, dtype=np.int64), (group, amounts, totals)
+        kernels.mistakes.hist_csc(features, *bins.entries, *of_rows, self._last, out)
+        return out
 
     def scan(self, features: np.ndarray, found: np.ndarray) -> None:
         """Lower bounds for some columns, and no splits yet."""
@@ -260,9 +178,8 @@ class _NodeSearch(CenterSearch):
         found[features, :, 0] = np.inf
 
     def separation_sums(self, features: np.ndarray) -> EdgeSums:
-        weights, margins = self.weights.count(features), self.margins.count(features)
-        totals, base = self.margins.totals, self.labeled.base
-        return edge_sums(features, weights, margins, totals, self.codes, base)
+        weights, margins = self._histograms(features, 0), self._histograms(features, 1)
+        return edge_sums(features, weights, margins, self._totals[1], self.codes, self.base)
 
     def refine_many(self, features: np.ndarray) -> np.ndarray:
         step = max(1, CHUNK // (len(self.rows) + len(self.centers)))
@@ -271,29 +188,18 @@ class _NodeSearch(CenterSearch):
 
     def _refine_few(self, features: np.ndarray) -> np.ndarray:
         """Least objective and threshold by column and gap, by trying all values."""
-        from pellucid._core.kernels.induced_cost import excess_of_columns
-
-        problem, labeled, every = self.problem, self.labeled, np.arange(len(features))
-        values = np.array([problem.values(j, labeled.rows) for j in features.tolist()])
-        coordinates = problem.centers[self.centers[:, None], features].T
-        codes, center_code, edges = ValueCodes.of(values, coordinates)
+        problem, centers, every = self.problem, self.centers, np.arange(len(features))
+        values = np.array([problem.values(j, self.rows) for j in features.tolist()])
+        coordinates = problem.centers[centers[:, None], features].T
+        codes, center_code, edges = _value_codes(values, coordinates)
         sums = np.zeros((3, *edges.shape), dtype=np.int64)
-        excess_of_columns(
-            codes=codes,
-            rows=labeled.rows,
-            weight=labeled.weight,
-            nearest=labeled.center,
-            centers=self.centers,
-            costs=problem.costs,
-            center_code=center_code,
-            scratch=np.empty((3, edges.shape[1]), dtype=np.int64),
-            amount=sums[0],
-            left=sums[2],
-        )
-        sums[0] += labeled.base
+        of_rows, of_centers = (self.rows, self.weight, self.nearest), (centers, problem.costs)
+        out = np.empty((3, edges.shape[1]), np.int64), sums[0], sums[2]
+        kernels.induced_cost.excess_of_columns(codes, *of_rows, *of_centers, center_code, *out)
+        sums[0] += self.base
         killers = self.terms.killer_left[features], self.terms.killer_right[features]
         terms = self.terms._replace(killer_left=killers[0], killer_right=killers[1])
-        found, inside = np.empty((len(every), len(self.centers) - 1, 3)), np.zeros_like(edges, bool)
+        found, inside = np.empty((len(every), len(centers) - 1, 3)), np.zeros_like(edges, bool)
         center_code.sort(axis=1)
         terms.judge(every, center_code, EdgeSums(*sums), inside, -np.inf, found)
         thresholds = edges[every[:, None], found[:, :, 1].astype(np.intp)]
@@ -301,41 +207,50 @@ class _NodeSearch(CenterSearch):
 
     def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
         amount, fall, change = self._induced_costs(feature)
-        weight_left = self.weights.count(np.array([feature]))[0].sum(axis=0).cumsum()
+        weight_left = self._histograms(np.array([feature]), 0)[0].sum(axis=0).cumsum()
         return EdgeSums(amount, fall, weight_left), lambda places, codes: change[places]
 
     def _induced_costs(self, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Induced cost at every edge, its fall in every bin, and the change by each row."""
-        from pellucid._core.kernels.induced_cost import sum_excess
-
-        problem, labeled = self.problem, self.labeled
+        problem = self.problem
         by_center, position = (of_columns[feature] for of_columns in self.codes)
         column = problem.bins.dense_column(feature, problem.n_samples)
         bins, n_gaps = np.arange(problem.bins.edges.shape[1]), len(position) - 1
-        order, change = by_center.argsort(), np.empty_like(labeled.margin)
+        order, change = by_center.argsort(), np.empty_like(self.margin)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
-        gap_of_bin = np.searchsorted(position, bins) - 1
+        of_column = self.centers[order], problem.costs, np.searchsorted(position, bins) - 1
 
         def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             part = slice(*block)
-            by_gap, by_bin = np.zeros(n_gaps, np.int64), np.zeros((2, len(bins)), np.int64)
-            sum_excess(
-                codes=column,
-                rows=labeled.rows[part],
-                nearest_rank=rank.take(labeled.center[part]),
-                ordered=self.centers[order],
-                costs=problem.costs,
-                gap_of_bin=gap_of_bin,
-                by_gap=by_gap,
-                by_bin=by_bin,
-                change=change[part],
-            )
-            return by_gap, by_bin
+            sums = np.zeros(n_gaps, np.int64), np.zeros((2, len(bins)), np.int64)
+            of_rows = column, self.rows[part], rank.take(self.nearest[part])
+            kernels.induced_cost.sum_excess(*of_rows, *of_column, *sums, change[part])
+            return sums
 
-        parts = problem.pool.map(work, problem.pool.blocks(len(labeled.rows), _MIN_ROWS))
+        parts = problem.pool.map(work, problem.pool.blocks(len(self.rows), _MIN_ROWS))
         by_gap, by_bin = (reduce(np.add, arrays) for arrays in zip(*parts))
-        return labeled.base + excess_at_edges(by_gap, by_bin, position), by_bin[1], change
+        return self.base + excess_at_edges(by_gap, by_bin, position), by_bin[1], change
+
+
+def _value_codes(
+    values: np.ndarray, coordinates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Codes of rows and of centers in columns of a few rows, with an edge at every value.
+
+    `values`, (n_columns, n_rows), and `coordinates`, (n_columns, n_centers), become places in the
+    edges, (n_columns, n_rows + n_centers), which are ascending, padded with infinity.
+    """
+    everything = np.concatenate([values, coordinates], axis=1)
+    order = everything.argsort(axis=1)
+    ascending = np.take_along_axis(everything, order, axis=1)
+    rank = np.zeros(order.shape, dtype=np.int64)
+    np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=rank[:, 1:])
+    codes, edges = np.empty_like(rank), np.full(order.shape, np.inf)
+    np.put_along_axis(codes, order, rank, axis=1)
+    np.put_along_axis(edges, rank, ascending, axis=1)
+    n_rows = values.shape[1]
+    return codes[:, :n_rows], np.ascontiguousarray(codes[:, n_rows:]), edges
 
 
 def induced_terms(

@@ -9,13 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, SplitNode
-from pellucid._core.criteria.center_search import (
-    CHUNK,
-    CenterSearch,
-    EdgeSums,
-    ObjectiveTerms,
-)
+from pellucid._core import kernels
+from pellucid._core.criteria.base import CenterSplitCriterion, Node, SplitNode
+from pellucid._core.criteria.center_search import CHUNK, CenterSearch, EdgeSums, ObjectiveTerms
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.partition import split_by_center, split_rows
 
@@ -49,7 +45,6 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
     nodes_are_independent = True
 
     def root(self) -> Node[MistakesState]:
-        """The node that holds everything, its rows grouped by center."""
         return self.start_node(self.problem.by_center)
 
     def start_state(self, cluster: int | None = None) -> MistakesState:
@@ -64,7 +59,6 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
     def best_center_splits(
         self, node: Node[MistakesState], features: np.ndarray, n: int
     ) -> list[Split]:
-        """Splits with the least weight of separated rows."""
         splits = _MistakeSearch(self, node, n).best_splits(features)
         unit = self.problem.weights.units_per_weight
         return [split._replace(objective=split.objective / unit) for split in splits]
@@ -88,13 +82,9 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             _, next_value, *sides = split_rows(problem, rows.passive, feature, low)
             passive = [np.concatenate(pair) for pair in zip(passive, sides)]
             high = min(high, next_value)
-        children = []
-        for side, in_child in enumerate((is_left, ~is_left)):
-            members, cuts = in_child.nonzero()[0], [rows.cut_left, rows.cut_right]
-            cuts[side] = cuts[side] | {feature}
-            parts = partition.kept[side], passive[side], rows.centers[members]
-            child = NodeRows(*parts, cuts[0], cuts[1], rows.depth + 1)
-            children.append(Node(child, MistakesState(_offsets(partition.n_kept[members]))))
+        sides = rows.children(feature, is_left, partition.kept, passive)
+        sizes = partition.n_kept[is_left], partition.n_kept[~is_left]
+        children = [Node(side, MistakesState(_offsets(n))) for side, n in zip(sides, sizes)]
         if node.state.sums is not None:
             self._store_child_sums(node.state.sums, children, partition.separated)
         return SplitNode(split, low, high, *children)
@@ -109,10 +99,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         return sums
 
     def _store_child_sums(
-        self,
-        sums: np.ndarray,
-        children: list[Node[MistakesState]],
-        separated: Sequence[np.ndarray],
+        self, sums: np.ndarray, children: list[Node[MistakesState]], separated: Sequence[np.ndarray]
     ) -> None:
         """Store the sums of the larger child, given those of the parent: less those of the rows
         that are not in it. Nothing is done if counting its rows is no slower.
@@ -133,16 +120,14 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         return n_rows >= _MANY_ROWS_PER_BIN * self.problem.bins.edges.shape[1]
 
     def _count(self, rows: np.ndarray) -> np.ndarray:
-        """Sums of some rows."""
-        from pellucid._core.kernels.mistakes import add_mistakes
-
         problem, bins = self.problem, self.problem.bins
 
         def add(part: slice, columns: slice, sums: np.ndarray) -> None:
             some = rows[part]
             labels, weights = problem.labels.take(some), problem.weights.units_of(some)
             codes, center_code = bins.codes[columns], bins.center_code[columns]
-            add_mistakes(np.arange(len(codes)), codes, some, labels, weights, center_code, sums)
+            of_rows, every = (some, labels, weights), np.arange(len(codes))
+            kernels.mistakes.add_mistakes(every, codes, *of_rows, center_code, sums)
 
         return problem.add_up(len(rows), (*bins.edges.shape, 2), add)
 
@@ -168,28 +153,15 @@ class _MistakeSearch(CenterSearch):
         self._group[rows] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
 
     def separation_sums(self, features: np.ndarray) -> EdgeSums:
-        sums = self._add_up(features) if self.problem.bins.is_sparse else self._sums[features]
+        bins, weights = self.problem.bins, self.problem.weights.units
+        if bins.is_sparse:
+            sums = np.zeros((len(features), bins.edges.shape[1], 2), dtype=np.int64)
+            of_rows = self._group, weights, self._totals, self.codes.by_center
+            kernels.mistakes.add_csc_mistakes(features, *bins.entries, *of_rows, sums)
+        else:
+            sums = self._sums[features]
         decrease = np.ascontiguousarray(sums[:, :, 1])
         return EdgeSums((sums[:, :, 0] - decrease).cumsum(axis=1), decrease, decrease)
-
-    def _add_up(self, features: np.ndarray) -> np.ndarray:
-        from pellucid._core.kernels.mistakes import add_csc_mistakes
-
-        bins = self.problem.bins
-        sums = np.zeros((len(features), bins.edges.shape[1], 2), dtype=np.int64)
-        add_csc_mistakes(
-            features=features,
-            codes=bins.codes[0],
-            indices=bins.indices,
-            indptr=bins.indptr,
-            zero_code=bins.zero_code,
-            group=self._group,
-            weights=self.problem.weights.units,
-            totals=self._totals,
-            center_code=self.codes.by_center,
-            sums=sums,
-        )
-        return sums
 
     def exact_sums(self, feature: int) -> tuple[EdgeSums, Callable[..., np.ndarray]]:
         problem, rows, weight = self.problem, self.rows, self.weight
@@ -225,6 +197,4 @@ class BalancedMistakes(Mistakes):
 
 def _offsets(sizes: np.ndarray) -> np.ndarray:
     """Where parts of these sizes begin and end, one after the other."""
-    offsets = np.zeros(len(sizes) + 1, dtype=np.intp)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
+    return np.append(0, np.cumsum(sizes))

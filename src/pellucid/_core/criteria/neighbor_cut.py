@@ -8,6 +8,7 @@ from scipy import sparse
 from pellucid._core.criteria.base import MemoryCriterion, Node
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.space_cost import dense_rows
 from pellucid._core.data.arrays import stable_argsort
 
 _TIE = 2.0**44
@@ -23,8 +24,7 @@ def neighbor_graph(problem: Problem, n_neighbors: int) -> sparse.csr_array:
     """
     from sklearn.neighbors import NearestNeighbors
 
-    n, X = problem.n_samples, problem.X
-    X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    n, X = problem.n_samples, dense_rows(problem.data)
     order = np.repeat(by_value := np.lexsort(X.T[::-1]), problem.weights.units[by_value])
     if len(order) < 2:
         return sparse.csr_array((n, n), dtype=np.int64)
@@ -51,8 +51,7 @@ class NeighborCut(MemoryCriterion[None]):
 
     def cluster(self, node: Node[None]) -> int:
         """The cluster of the reference with most weight, if there is a reference."""
-        rows, problem = node.rows.active, self.problem
-        return int(np.bincount(problem.labels[rows], problem.weights.units[rows]).argmax())
+        return int(self.problem.weight_by_cluster(node.rows.active).argmax())
 
     def best_splits(self, node: Node[None], n: int = 1) -> list[Split]:
         """The best splits, at most one per column."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core import kernels
 from pellucid._core.criteria.problem import Problem
 from pellucid._utils.threads import ThreadPool
 
@@ -36,18 +37,16 @@ class CenterPartition(NamedTuple):
 
     low: float
     high: float
-    kept: tuple[np.ndarray, np.ndarray]
+    kept: Sequence[np.ndarray]
     n_kept: np.ndarray
-    separated: tuple[np.ndarray, np.ndarray]
+    separated: Sequence[np.ndarray]
 
 
 def split_rows(problem: Problem, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
     """Partition rows by a threshold."""
     ends, is_left = np.array([0, len(rows)]), np.ones(1, dtype=bool)
-    low, high, kept, _, separated = split_by_center(
-        problem, rows, ends, is_left, feature, threshold
-    )
-    return SplitRows(low, high, kept[0], separated[1])
+    found = split_by_center(problem, rows, ends, is_left, feature, threshold)
+    return SplitRows(found.low, found.high, found.kept[0], found.separated[1])
 
 
 def split_by_center(
@@ -58,51 +57,32 @@ def split_by_center(
     feature: int,
     threshold: float,
 ) -> CenterPartition:
-    """Partition rows that are grouped by center.
-
-    Those of the c-th center are ``rows[ends[c]:ends[c + 1]]``.
-    """
-    from pellucid._core.kernels.partition import partition_rows
-
+    """Partition rows of which those of the c-th center are ``rows[ends[c]:ends[c + 1]]``."""
     bins, pool = problem.bins, problem.pool
     column, values = bins.dense_column(feature, problem.n_samples), problem.column(feature)
+    edges = bins.edges[feature]
+    of_column = column, values, edges, bins.inside[feature], edges.searchsorted(threshold)
 
     def partition(block: tuple[int, int]) -> tuple[Any, ...]:
         some = rows[slice(*block)]
         # One element more than needed: every row is written before it is decided where it belongs.
-        kept, separated = np.empty((2, 2, len(some) + 1), dtype=rows.dtype)
+        sides = np.empty((2, 2, len(some) + 1), dtype=rows.dtype)
         sizes, n_kept = np.zeros((2, 2), np.intp), np.empty(len(center_is_left), np.intp)
-        low, high = partition_rows(
-            rows=some,
-            ends=np.clip(ends, *block) - block[0],
-            center_is_left=center_is_left,
-            column=column,
-            values=values,
-            edges=bins.edges[feature],
-            inside=bins.inside[feature],
-            code=bins.edges[feature].searchsorted(threshold),
-            threshold=threshold,
-            kept=kept,
-            separated=separated,
-            sizes=sizes,
-            n_kept=n_kept,
-        )
-        (kept_left, kept_right), (left, right) = sizes.tolist()
-        sides = kept[0, :kept_left], kept[1, :kept_right], separated[0, :left], separated[1, :right]
-        return low, high, n_kept, sides
+        of_rows = some, np.clip(ends, *block) - block[0], center_is_left
+        out = sides, sizes, n_kept
+        low, high = kernels.partition.partition_rows(*of_rows, *of_column, threshold, *out)
+        parts = [side[:n] for side, n in zip(sides.reshape(4, -1), sizes.ravel().tolist())]
+        return low, high, n_kept, parts
 
-    lows, highs, n_kept, parts = zip(
-        *pool.map(partition, pool.blocks(len(rows), _MIN_ROWS, per_thread=1))
-    )
-    kept_left, kept_right, left, right = _joined(parts, pool)
-    kept, separated = (kept_left, kept_right), (left, right)
+    blocks = pool.blocks(len(rows), _MIN_ROWS, per_thread=1)
+    lows, highs, n_kept, parts = zip(*pool.map(partition, blocks))
+    joined = parts[0] if len(parts) == 1 else _joined(parts, pool)
+    kept, separated = joined[:2], joined[2:]
     return CenterPartition(max(lows), min(highs), kept, np.sum(n_kept, axis=0), separated)
 
 
-def _joined(parts: Sequence[tuple[np.ndarray, ...]], pool: ThreadPool) -> list[np.ndarray]:
+def _joined(parts: Sequence[list[np.ndarray]], pool: ThreadPool) -> list[np.ndarray]:
     """The first arrays of all parts one after the other, the second ones, and so on."""
-    if len(parts) == 1:
-        return list(parts[0])
     ends = np.cumsum([[len(array) for array in part] for part in parts], axis=0)
     joined = [np.empty(size, dtype=parts[0][0].dtype) for size in ends[-1]]
 

@@ -10,12 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import Weights, order_by
+from pellucid._core.data.arrays import order_by, rows_by_group
 from pellucid._core.data.binning import Bins, make_bins
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.moments import GroupMoments
 from pellucid._utils.arrays import filled
-from pellucid._utils.threads import ThreadPool
 from pellucid.tree.predictor import column_values
 
 _Made = TypeVar("_Made")
@@ -26,21 +25,18 @@ _MIN_TASK_VALUES = 150_000
 _MANY_COLUMNS = 4
 """Columns per thread from which on threads share the columns of a node, and not its rows."""
 
-_MAX_CACHED_COLUMNS = 16
-"""Columns of a row-major matrix that are stored contiguously at a time."""
-
 
 class Problem:
     """The data to be split, all of positive weight, and the reference clustering to be explained.
 
     What is computed from them (bins, costs, moments) is computed on first use, by all threads of
     the data, and stored. `unit_from_labels` says which bound of the costs sets their unit:
-    `Dataset.reference_cost_unit`, which uses the own center of each row, or `Dataset.cost_unit`,
-    which uses the centers only. Both are exact; the first is smaller.
+    that of their moments about the own center of each row, or that of the centers only, see
+    `Dataset.cost_unit`. Both are exact; the first is smaller.
 
     Thresholds are those of the columns of `data`. Costs are those of `space`, the same rows with
-    other columns, and of the centers there; by default it is `data`. In a cluster that is not its
-    own, a row costs `mistake_cost` times its weight more.
+    other columns, and of the centers there; by default it is `data`, and `has_space` is false. In a
+    cluster that is not its own, a row costs `mistake_cost` times its weight more.
     """
 
     is_in_memory = True
@@ -56,48 +52,15 @@ class Problem:
         mistake_cost: float = 0.0,
     ) -> None:
         self.data, self.centers, self.unit_from_labels = data, centers, unit_from_labels
+        self.X, self.weights, self.pool = data.X, data.weights, data.pool
+        (self.n_samples, self.n_features), self.n_clusters = data.X.shape, len(centers)
         self.space, self.space_centers = space or (data, centers)
+        self.has_space = self.space is not data
         self.mistake_cost = mistake_cost
         # The labels are read very often: small integers are faster to read.
         small = np.uint8 if len(centers) <= 256 else np.int32
         self.labels = filled(len(labels), small, self.pool, lambda rows: labels[rows])
         self._given_labels = labels.astype(np.intp, copy=False)
-        self._cached_columns: dict[int, np.ndarray] | None = None
-
-    @property
-    def X(self):
-        """The rows, dense or CSC."""
-        return self.data.X
-
-    @property
-    def has_space(self) -> bool:
-        """Whether costs are those of other columns than thresholds."""
-        return self.space is not self.data
-
-    @property
-    def weights(self) -> Weights:
-        """Weights of the rows."""
-        return self.data.weights
-
-    @property
-    def pool(self) -> ThreadPool:
-        """Threads; no result depends on their number."""
-        return self.data.pool
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self.X.shape[0]
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.X.shape[1]
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of reference centers."""
-        return len(self.centers)
 
     @cached_property
     def bins(self) -> Bins:
@@ -117,11 +80,8 @@ class Problem:
     @cached_property
     def cost_unit(self) -> float:
         """Value of one unit of `costs`, a power of two."""
-        if self.unit_from_labels:
-            unit = self.space.reference_cost_unit(self.space_centers, self.moments)
-        else:
-            unit = self.space.cost_unit(self.space_centers)
-        return self.unit_with_mistakes(unit)
+        moments = self.moments if self.unit_from_labels else None
+        return self.unit_with_mistakes(self.space.cost_unit(self.space_centers, moments=moments))
 
     def unit_with_mistakes(self, unit: float) -> float:
         """The unit of costs, or a larger one that is needed for the cost of mistakes."""
@@ -145,6 +105,12 @@ class Problem:
         self.add_mistakes(costs, np.arange(self.n_clusters), self.cost_unit)
         return costs
 
+    def weight_by_cluster(self, rows: np.ndarray) -> np.ndarray:
+        """Weight of some rows by own cluster, in units."""
+        # Sums of units are below 2**52, so that those of floats are exact.
+        units = None if self.weights.are_ones else self.weights.units[rows]
+        return np.bincount(self.labels[rows], units, self.n_clusters).astype(np.int64, copy=False)
+
     def criterion(self, kind: Callable[..., _Made], *parameters: Any) -> _Made:
         """A criterion for this problem. Problems in batches have other classes for the same."""
         return kind(self, *parameters)
@@ -160,12 +126,9 @@ class Problem:
         A sum of integers: unlike the cost of `centers_and_costs`, it is the same to the last digit
         for any storage and order of the rows.
         """
-        labels = labels.astype(np.intp)
+        labels, total = labels.astype(np.intp), 0
         centers = self.space.group_centers(labels, self.n_clusters)
-        by_group = order_by(labels, self.n_clusters)
-        ends = np.cumsum(np.bincount(labels, minlength=self.n_clusters))
-        total = 0
-        for center, rows in zip(centers, np.split(by_group, ends[:-1])):
+        for center, rows in zip(centers, rows_by_group(labels, self.n_clusters)):
             if len(rows):
                 costs, _ = self.space.part(rows).costs(center[None], self.cost_unit)
                 total += int(costs.sum())
@@ -199,38 +162,14 @@ class Problem:
             other.__dict__.pop(name, None)
         return other
 
-    def keeping_columns(self) -> Problem:
-        """The same problem for a search that reads the same columns repeatedly.
-
-        Columns of a large row-major matrix are stored contiguously once they have been read.
-        """
-        other = copy(self)
-        other.bins = self.bins
-        if not sparse.issparse(self.X) and self.X.size >= _MIN_TASK_VALUES:
-            other._cached_columns = {}
-        return other
-
-    def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
+    def values(self, feature: int, rows: np.ndarray | slice) -> np.ndarray:
         """Values of a column for some rows, as float64."""
-        cached = self._cached_columns
-        if cached is None:
-            return column_values(self.X, feature, rows)
-        # One look-up, since another thread may clear the cache at any time.
-        if (column := cached.get(feature)) is None:
-            if len(cached) >= _MAX_CACHED_COLUMNS:
-                cached.clear()
-            column = np.ascontiguousarray(self.X[:, feature], dtype=np.float64)
-            cached[feature] = column
-        return column[rows]
+        return column_values(self.X, feature, rows)
 
     def column(self, feature: int) -> np.ndarray:
         """Values of a column for all rows, without a copy if possible."""
-        cached = self._cached_columns
-        if cached is not None and (column := cached.get(feature)) is not None:
-            return column
-        if sparse.issparse(self.X):
-            return column_values(self.X, feature, slice(None))
-        return self.X[:, feature]
+        is_sparse = sparse.issparse(self.X)
+        return self.values(feature, slice(None)) if is_sparse else self.X[:, feature]
 
     @property
     def too_few_to_share(self) -> int:
@@ -258,10 +197,7 @@ class Problem:
         return [features[slice(*block)] for block in blocks]
 
     def add_up(
-        self,
-        n_rows: int,
-        shape: tuple[int, ...],
-        add: Callable[[slice, slice, np.ndarray], None],
+        self, n_rows: int, shape: tuple[int, ...], add: Callable[[slice, slice, np.ndarray], None]
     ) -> np.ndarray:
         """Integer sums over some rows of dense data, by column: ``add(rows, columns, sums)`` adds
         those of some of the rows to the sums of some columns.
@@ -269,22 +205,20 @@ class Problem:
         Threads share the columns, or the rows; then their sums are added up.
         """
         sums, n_columns = np.zeros(shape, dtype=np.int64), shape[0]
-        everything = slice(0, n_rows), slice(0, n_columns)
         if not self.shares_rows(n_rows, n_columns):
-            for_columns = self.feature_blocks(np.arange(n_columns), n_rows)
 
             def add_columns(features: np.ndarray) -> None:
                 columns = slice(features[0], features[-1] + 1)
-                add(everything[0], columns, sums[columns])
+                add(slice(0, n_rows), columns, sums[columns])
 
-            self.pool.map(add_columns, for_columns)
+            self.pool.map(add_columns, self.feature_blocks(np.arange(n_columns), n_rows))
             return sums
         least = max(-(-_MIN_TASK_VALUES // n_columns), 2 * sums[0].size)
         blocks = self.pool.blocks(n_rows, least)
 
         def add_rows(block: tuple[int, int]) -> np.ndarray:
             part = np.zeros_like(sums) if block[0] else sums
-            add(slice(*block), everything[1], part)
+            add(slice(*block), slice(0, n_columns), part)
             return part
 
         for part in self.pool.map(add_rows, blocks)[1:]:

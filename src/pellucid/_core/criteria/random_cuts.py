@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, nextafter, sqrt
 from typing import Literal, NamedTuple
 
@@ -42,10 +41,8 @@ def draw_cuts(
     k = len(centers)
     coordinates = np.ascontiguousarray(np.sort(centers.T, axis=1))
     rank = np.stack([row.searchsorted(centers[:, j]) for j, row in enumerate(coordinates)])
-    squared = objective == "kmeans"
-    distance = None
-    if method == "makarychev-shan":
-        distance = _cut_weights(coordinates, rank, squared)
+    squared, rejects = objective == "kmeans", method == "makarychev-shan"
+    distance = _cut_weights(coordinates, rank, squared) if rejects else None
     uniforms = np.random.default_rng(seed).random((n_draws, k - 1, 2))
     nodes = np.full((4, n_draws, 2 * k - 1), -1)
     trees = Trees(nodes[0], np.full(nodes[0].shape, np.nan), *nodes[1:])
@@ -128,36 +125,25 @@ def _cut_weights(coordinates: np.ndarray, rank: np.ndarray, squared: bool) -> np
     return np.stack([np.abs(embedded - point[:, None]).sum(axis=0) for point in embedded.T])
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnNode:
-    """Number of the node in the drawn tree."""
+class DrawnCuts(CenterSplitCriterion[int]):
+    """The splits of a tree that has been drawn, the one with index `draw`.
 
-    number: int
-
-
-class DrawnCuts(CenterSplitCriterion[DrawnNode]):
-    """The splits of a tree that has been drawn, the one with index `draw`."""
+    The state of a node is its number in that tree.
+    """
 
     def __init__(self, problem: Problem, trees: Trees, draw: int) -> None:
         super().__init__(problem)
         self.tree = Trees(*(part[draw] for part in trees))
 
-    def start_state(self, cluster: int | None = None) -> DrawnNode:
-        return DrawnNode(0)
+    def start_state(self, cluster: int | None = None) -> int:
+        return 0
 
-    def child_states(
-        self, node: Node[DrawnNode], left: NodeRows, right: NodeRows
-    ) -> tuple[DrawnNode, DrawnNode]:
-        """The children of the node in the drawn tree."""
-        number = node.state.number
-        return DrawnNode(int(self.tree.left[number])), DrawnNode(int(self.tree.right[number]))
+    def child_states(self, node: Node[int], left: NodeRows, right: NodeRows) -> tuple[int, int]:
+        return int(self.tree.left[node.state]), int(self.tree.right[node.state])
 
-    def best_center_splits(
-        self, node: Node[DrawnNode], features: np.ndarray, n: int
-    ) -> list[Split]:
-        """The split that was drawn for the node."""
-        number = node.state.number
-        return [Split(0.0, int(self.tree.feature[number]), float(self.tree.threshold[number]))]
+    def best_center_splits(self, node: Node[int], features: np.ndarray, n: int) -> list[Split]:
+        feature, threshold = self.tree.feature[node.state], self.tree.threshold[node.state]
+        return [Split(0.0, int(feature), float(threshold))]
 
     def split_rows(self, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
         # Few columns are read, so quantising them all would take longer.
@@ -169,17 +155,9 @@ class DrawnCuts(CenterSplitCriterion[DrawnNode]):
 
 
 class Trees(NamedTuple):
-    """Many trees, one a line.
+    """Many trees, one a line: by node, the column that it looks at, and the threshold.
 
-    Attributes
-    ----------
-    feature : ndarray of int
-        Column that each node looks at.
-    threshold : ndarray of float64
-    left, right : ndarray of int
-        Its children; -1 at a leaf.
-    cluster : ndarray of int
-        Cluster of each leaf.
+    `left` and `right` are its children, -1 at a leaf, and `cluster` is the cluster of a leaf.
     """
 
     feature: np.ndarray

@@ -81,15 +81,12 @@ class SpaceCost(SumFormula):
         self._rounding = _ROUNDING * float(found.values[:, -2].sum())
 
     def n_channels(self, n_clusters: int) -> int:
-        """Sums of the columns, weight and sum of squares."""
         return self._terms.shape[1]
 
     def terms(self, problem: Problem, rows: np.ndarray) -> np.ndarray:
-        """Values, weight and square of some rows."""
         return self._terms[rows]
 
     def objective(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Sum of squares of both sides."""
         return self._within(left) + self._within(right)
 
     def bound(self, below: np.ndarray, above: np.ndarray, totals: np.ndarray) -> np.ndarray:
@@ -97,7 +94,6 @@ class SpaceCost(SumFormula):
         return self._within(below) + self._within(above) - self._rounding
 
     def cost(self, totals: np.ndarray) -> float:
-        """Sum of squares of a leaf."""
         return float(self._within(totals[None])[0])
 
     def cluster(self, totals: np.ndarray) -> int:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._core import kernels
 from pellucid._core.criteria.base import MemoryCriterion, Node
-from pellucid._core.criteria.column_search import Split, map_bins, search_columns
+from pellucid._core.criteria.column_search import NodeSearch, Split, map_bins
 from pellucid._core.criteria.problem import Problem
 from pellucid._utils.arrays import filled
 
@@ -59,7 +61,6 @@ class SumFormula(ABC):
     no_split: Any = np.inf
 
     def n_channels(self, n_clusters: int) -> int:
-        """Number of sums."""
         return n_clusters
 
     def terms_of_costs(self, costs: np.ndarray) -> np.ndarray:
@@ -75,9 +76,8 @@ class SumFormula(ABC):
         return
 
     def objective(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """What is minimised, for several splits: sums of their sides, (n_splits, n_channels).
-
-        Needed unless `scan` has another form.
+        """What is minimised, by the sums of the sides of several splits, (n_splits, n_channels);
+        needed unless `scan` has another form.
         """
         raise NotImplementedError
 
@@ -127,7 +127,7 @@ class OpenRows(NamedTuple):
     terms: np.ndarray
 
 
-class SumSearch:
+class SumSearch(NodeSearch):
     """The search for the best splits of some rows by a formula.
 
     `terms`, (n_rows, n_channels), is what each row adds; None for its weight by cluster. `totals`
@@ -143,30 +143,26 @@ class SumSearch:
         terms: np.ndarray | None = None,
     ) -> None:
         self.problem, self.formula, self.rows, self.totals = problem, formula, rows, totals
+        self.no_split = formula.no_split
+        _ = problem.bins  # computed by all threads, before columns are scanned
         self._terms, self._kept = terms, dict[int, np.ndarray]()
         if terms is None:
             self._labels, self._units = problem.labels[rows], problem.weights.units_of(rows)
-        if problem.bins.is_sparse:
-            self._place = np.full(problem.n_samples, -1, dtype=np.int32)
-            self._place[rows] = self._labels if terms is None else np.arange(len(rows))
+
+    @cached_property
+    def _place(self) -> np.ndarray:
+        """By row of the data, its cluster, or its place in `rows` and so in the terms; else -1."""
+        place = np.full(self.problem.n_samples, -1, dtype=np.int32)
+        place[self.rows] = self._labels if self._terms is None else np.arange(len(self.rows))
+        return place
 
     def best_splits(self, n: int = 1, goal: Any = None) -> list[Split]:
         """The n best splits, at most one per column, with an objective below the goal."""
-        features, no_split = np.arange(self.problem.n_features), self.formula.no_split
-        return search_columns(
-            self.problem,
-            features,
-            len(self.rows),
-            len(self.rows),
-            self.scan,
-            self.refine,
-            no_split,
-            n_best=n,
-            goal=goal,
-        )
+        features = np.arange(self.problem.n_features)
+        return self.search_columns(features, len(self.rows), n=n, goal=goal)
 
     def scan(self, features: np.ndarray, found: np.ndarray) -> None:
-        """Best edges and bounds of neighbouring columns; see `search_columns`."""
+        """Best edges and bounds of neighbouring columns."""
         bins, end = self.problem.bins, int(features[-1]) + 1
         n_sums = int(bins.n_edges.sum()) * len(self.totals)
         step = max(1, _CHUNK * len(bins.n_edges) // max(n_sums, 1))
@@ -180,7 +176,6 @@ class SumSearch:
                 self._kept.update(zip(range(first, last), sums))
 
     def refine(self, feature: int, limit: Any) -> np.ndarray:
-        """Least objective and threshold of a column, exact up to `limit`; see `search_columns`."""
         sums, inside, edges = self.column(feature)
         best, edge, bounds = self.formula.scan_one(sums, inside, self.totals)
         found, below = [(best, edges[edge])], np.zeros((len(sums) + 1, len(self.totals)), np.int64)
@@ -238,9 +233,6 @@ class SumSearch:
 
     def sums(self, first: int, last: int) -> np.ndarray:
         """Sums of the columns first .. last - 1: (n_columns, n_bins, n_channels)."""
-        from pellucid._core.kernels.mistakes import hist_csc, hist_dense
-        from pellucid._core.kernels.surrogate_cost import add_csc_losses, add_losses
-
         problem, bins, features = self.problem, self.problem.bins, np.arange(first, last)
         width = min(int(bins.n_edges[first:last].max()) + 1, bins.edges.shape[1])
         shape = len(features), width, len(self.totals)
@@ -249,20 +241,20 @@ class SumSearch:
             def add(rows: slice, columns: slice, sums: np.ndarray) -> None:
                 codes, some = bins.codes[first:last][columns], self.rows[rows]
                 if self._terms is not None:
-                    add_losses(codes, some, self._terms[rows], sums)
+                    kernels.surrogate_cost.add_losses(codes, some, self._terms[rows], sums)
                     return
                 groups = self._labels[rows], self._units[rows], sums.transpose(0, 2, 1)
-                hist_dense(np.arange(len(codes)), codes, some, *groups)
+                kernels.mistakes.hist_dense(np.arange(len(codes)), codes, some, *groups)
 
             return problem.add_up(len(self.rows), shape, add)
         sums = np.zeros(shape, dtype=np.int64)
-        entries = bins.codes[0], bins.indices, bins.indptr, bins.zero_code, self._place
+        entries = features, *bins.entries, self._place
         if self._terms is not None:
-            add_csc_losses(features, *entries, self._terms, self.totals, sums)
+            kernels.surrogate_cost.add_csc_losses(*entries, self._terms, self.totals, sums)
         else:
             last_bin, units = np.full(problem.n_features, width - 2), problem.weights.units
             by_label = sums.transpose(0, 2, 1)
-            hist_csc(features, *entries, units, self.totals, last_bin, by_label)
+            kernels.mistakes.hist_csc(*entries, units, self.totals, last_bin, by_label)
         return sums
 
 
@@ -297,11 +289,9 @@ class SumCriterion(MemoryCriterion[SumState]):
         return self.formula.cost(self._totals(node))
 
     def gain_bound(self, node: Node[SumState]) -> float | None:
-        """None for a node that needs no split."""
         return None if self.formula.is_pure(self._totals(node)) else np.inf
 
     def loss(self, node: Node[SumState], split: Split) -> Any:
-        """The rise of the objective."""
         return -split.gain
 
     def best_splits(self, node: Node[SumState], n: int = 1) -> list[Split]:
@@ -317,12 +307,8 @@ class SumCriterion(MemoryCriterion[SumState]):
         return [split._replace(gain=cost - split.objective) for split in splits]
 
     def _count(self, rows: np.ndarray) -> np.ndarray:
-        """Sums of some rows."""
         if not self.formula.needs_costs:
-            labels, weights = self.problem.labels[rows], self.problem.weights
-            # Sums of units are below 2**52, so that those of floats are exact.
-            units = None if weights.are_ones else weights.units[rows]
-            return np.bincount(labels, units, minlength=self.problem.n_clusters).astype(np.int64)
+            return self.problem.weight_by_cluster(rows)
         starts = range(0, len(rows), _MIN_ROWS)
         parts = [self.formula.terms(self.problem, rows[s : s + _MIN_ROWS]) for s in starts]
         return np.array([part.sum(axis=0) for part in parts]).sum(axis=0, dtype=np.int64)
@@ -357,25 +343,15 @@ class NormalizedCut(SumFormula):
         self._self_weight = 1.0 if weights_are_integers else 0.0
 
     def cost(self, totals: np.ndarray) -> float:
-        """Cut ratio of a node."""
-        return float(self._ratios(totals[None])[0])
-
-    def objective(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Sum of the cut ratios of both sides."""
-        return self._ratios(left) + self._ratios(right)
-
-    def _ratios(self, sums: np.ndarray) -> np.ndarray:
-        cut = (sums * (self._whole - sums)).sum(axis=1)
-        degree = (sums * (self._whole - self._self_weight)).sum(axis=1)
-        return np.divide(cut, degree, out=np.zeros(len(sums)), where=degree > 0)
+        cut = (totals * (self._whole - totals)).sum()
+        degree = (totals * (self._whole - self._self_weight)).sum()
+        return float(cut / degree) if degree > 0 else 0.0
 
     def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
-        """Judge all bins of some columns by a compiled loop, with bounds inside the bins."""
-        from pellucid._core.kernels.normalized_cut import scan_columns
-
         n_columns, n_bins, k = sums.shape
         best, edge = np.empty(n_columns), np.empty(n_columns, dtype=np.intp)
         bounds, sides = np.empty((n_columns, n_bins)), np.empty((n_bins + 1, 4))
         graph = totals.astype(np.float64), self._whole, self._self_weight
-        scan_columns(sums, inside, *graph, np.empty((4, k)), sides, best, edge, bounds)
+        out = np.empty((4, k)), sides, best, edge, bounds
+        kernels.normalized_cut.scan_columns(sums, inside, *graph, *out)
         return ColumnScan(best, edge, bounds)

@@ -23,28 +23,25 @@ same center gain nothing). Because losses are not negative, a threshold inside a
     min over c ≠ c' of (L[c] at the lower edge of the bin) + (R[c'] at its upper edge).
 
 So a histogram of the losses by bin gives the exact cost at all edges and a lower bound inside all
-bins; only bins whose bound is at most the best cost are searched value by value. A node of few rows
-of dense data is searched value by value without a histogram.
+bins; only bins whose bound is at most the best cost are searched value by value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from pellucid._core import kernels
 from pellucid._core.criteria.base import MemoryCriterion, Node, NodeRows
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.criteria.sums import ColumnScan
-from pellucid._core.criteria.surrogate_search import (
-    CandidateLosses,
-    LossSearch,
-    RowLosses,
-    SparseHistograms,
-    best_split_of_few,
-)
+from pellucid._core.criteria.sums import ColumnScan, OpenRows, SumFormula, SumSearch
+from pellucid._core.data.arrays import stable_argsort
+from pellucid._core.kernels import INFINITE_COST
 from pellucid._utils.threads import ThreadPool
 
 _NO_FEATURE = -1
@@ -57,6 +54,9 @@ leaves takes 30 to 50 % less time.
 
 _MIN_TASK_ROWS = 2**13
 """Fewest rows per task."""
+
+_SUMS_AT_ONCE = 2**16
+"""Sums of sparse columns that are computed and scanned at once, so that they stay in the cache."""
 
 _BLOCK_ROWS = 128
 """Rows copied at once, so that they stay in the cache."""
@@ -102,7 +102,6 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
     def child_states(
         self, node: Node, left: NodeRows, right: NodeRows
     ) -> tuple[SurrogateState, SurrogateState]:
-        """Both children have their bounds."""
         rows, states = (left.active, right.active), (SurrogateState(), SurrogateState())
         small = int(len(rows[1]) < len(rows[0]))
         bounds = self._home_bounds(node)
@@ -129,39 +128,32 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
         if not bounds.max_gain:
             return []
         best = Split(cost, _NO_FEATURE, 0.0)
-        # First the centers of the likely splits, then all centers of splits that gain as much.
+        # First home and the centers whose bound is at least half of the largest, then all centers
+        # of splits that gain as much. Half: a quarter took as long on Covtype, Avila, Letter and
+        # Pendigits, and up to 30% longer on blobs; only the largest took up to 25% longer.
         searched: set[int] = set()
-        centers = self._first_centers(node)
+        centers = bounds.centers(-(-bounds.max_gain // 2))
         while not searched.issuperset(centers.tolist()):
             best = self._search(node, centers, best)
             searched = set(centers.tolist())
             centers = bounds.centers(max(1, cost - best.objective))
         if best.feature == _NO_FEATURE:
-            return self.first_split(node, self.cost(node))
+            return self.first_split(node, cost)
         return [best._replace(gain=cost - best.objective)]
-
-    def _first_centers(self, node: Node) -> np.ndarray:
-        """Home and the centers whose bound is at least half of the largest.
-
-        Half: a quarter took as long on Covtype, Avila, Letter and Pendigits, and up to 30% longer
-        on blobs; only the largest took up to 25% longer.
-        """
-        bounds = self._home_bounds(node)
-        return bounds.centers(-(-bounds.max_gain // 2))
 
     def _search(self, node: Node, centers: np.ndarray, best: Split) -> Split:
         """The best split whose children belong to two of the centers, or `best`."""
         rows, costs = node.rows.active, self._bounds(node).totals
+        terms = self.problem, rows, centers, costs
         if self._bins.is_sparse:
-            return self._sparse.of(rows, centers, costs).best_split(best)
-        losses = RowLosses.of(self.problem, rows, centers, costs)
-        if len(rows) <= _FEW_ROWS_PER_BIN * self._bins.edges.shape[1]:
-            return best_split_of_few(self.problem, rows, losses, best)
-        return LossSearch(self.problem, rows, losses).best_split(best)
+            return SparseLossSearch(*terms, self._codes_by_row).best_split(best)
+        search = LossSearch(*terms)
+        is_small = len(rows) <= _FEW_ROWS_PER_BIN * self._bins.edges.shape[1]
+        return search.best_split_of_few(best) if is_small else search.best_split(best)
 
     @cached_property
-    def _sparse(self) -> SparseHistograms:
-        return SparseHistograms(self.problem)
+    def _codes_by_row(self) -> sparse.csr_array:
+        return codes_by_row(self.problem)
 
     def _compute_bounds(self, rows: np.ndarray, home: int | None = None) -> CenterBounds:
         return CenterBounds.of(rows, self._costs, self.problem.pool, home)
@@ -182,6 +174,167 @@ class SurrogateCost(MemoryCriterion[SurrogateState]):
         return bounds
 
 
+class CandidateLosses(SumFormula):
+    """The loss of a split, by the sums of the losses at some centers."""
+
+    no_split = INFINITE_COST
+
+    def cost(self, totals: np.ndarray) -> int:
+        return int(totals.min())
+
+    def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
+        n_columns, n_bins, n_centers = sums.shape
+        losses = sums.reshape(n_columns * n_bins, n_centers).copy()
+        ends = n_bins * np.arange(n_columns + 1)
+        found, bounds = _scan_bins(ends, inside.ravel(), totals, losses)
+        return ColumnScan(found[:, 0], found[:, 1], bounds.reshape(inside.shape))
+
+
+class LossSearch(SumSearch):
+    """The search for the split of least loss, whose children belong to two of some centers.
+
+    `losses`, (n_rows, n_centers), are the costs at the centers less the least cost at any of them,
+    and `floor` is the sum of these least costs. `costs` are the total costs of the rows at all
+    centers of the reference.
+    """
+
+    no_split = INFINITE_COST
+
+    def __init__(
+        self, problem: Problem, rows: np.ndarray, centers: np.ndarray, costs: np.ndarray
+    ) -> None:
+        self.losses = np.empty((len(rows), len(centers)), dtype=np.int64)
+
+        def compute(block: tuple[int, int]) -> int:
+            some, part = rows[slice(*block)], self.losses[slice(*block)]
+            return kernels.surrogate_cost.row_losses(some, problem.costs, centers, part)
+
+        blocks = problem.pool.blocks(len(rows), _MIN_TASK_ROWS)
+        self.floor = sum(problem.pool.map(compute, blocks))
+        totals = costs[centers] - self.floor
+        super().__init__(problem, CandidateLosses(), rows, totals, self.losses)
+
+    def best_split(self, best: Split) -> Split:
+        """The best split of the node, or `best` if none is better."""
+        splits = self.best_splits(goal=best.objective - self.floor + 1)
+        return min([best, *(s._replace(objective=self.floor + s.objective) for s in splits)])
+
+    def best_split_of_few(self, best: Split) -> Split:
+        """The same for few rows of dense data; every value is scanned."""
+        columns = np.ascontiguousarray(self.problem.X[self.rows].T, dtype=np.float64)
+        order = np.argsort(columns, axis=1, kind="stable")
+        values = np.take_along_axis(columns, order, axis=1)
+        found, left = np.empty(3, dtype=np.int64), np.empty_like(self.totals)
+        terms = values[:, 1:] > values[:, :-1], self.losses, self.totals
+        kernels.surrogate_cost.scan_rows(order, *terms, left, found)
+        loss, feature, place = found.tolist()
+        return min(best, Split(self.floor + loss, feature, float(values[feature, place])))
+
+
+class SparseLossSearch(LossSearch):
+    """The same on CSC columns, with a histogram of the bins that hold entries.
+
+    Only these bins are stored, and the bin of 0, which gets the losses that the entries leave of
+    the totals: those of the rows without an entry. So the time is proportional to the entries.
+
+    `indices` and `indptr` are as in a CSC matrix, of places in `rows`. Bins are numbered over all
+    columns: column j has ``ends[j] <= b < ends[j + 1]``. `codes`, which ascend in a column, and
+    `inside` are those of the bins; `bins` has the bin of each entry, and `zero_bin` that of 0 in
+    each column.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: np.ndarray,
+        centers: np.ndarray,
+        costs: np.ndarray,
+        codes: sparse.csr_array,
+    ) -> None:
+        super().__init__(problem, rows, centers, costs)
+        part, bins, n_features = codes[rows].tocsc(), problem.bins, problem.n_features
+        self.indices, self.indptr, n_entries = part.indices, part.indptr, len(part.data)
+        max_bins = n_entries + n_features
+        index = np.int32 if max_bins < 2**31 else np.int64
+        self.bins, self.zero_bin = np.empty(n_entries, index), np.empty(n_features, index)
+        self.ends = np.zeros(n_features + 1, np.int64)
+        code_of_bin, is_inside = np.empty(max_bins, part.data.dtype), np.empty(max_bins, bool)
+        columns = self.indptr, part.data, bins.zero_code, bins.inside
+        out = self.bins, self.zero_bin, self.ends, code_of_bin, is_inside
+        kernels.surrogate_cost.number_bins(*columns, np.zeros(bins.edges.shape[1], index), *out)
+        n_bins = self.ends[-1]
+        self.codes, self.inside = code_of_bin[:n_bins].copy(), is_inside[:n_bins].copy()
+
+    def scan(self, features: np.ndarray, found: np.ndarray) -> None:
+        n_sums = max(1, int(self.ends[-1]) * len(self.totals))
+        step, end = max(1, _SUMS_AT_ONCE * self.problem.n_features // n_sums), features[-1] + 1
+        for first in range(features[0], end, step):
+            last = min(first + step, end)
+            ends, sums = self.ends[first : last + 1], self.sums(first, last)
+            inside = self.inside[ends[0] : ends[-1]]
+            of_columns, _ = _scan_bins(ends - ends[0], inside, self.totals, sums)
+            of_columns[:, 1] = self.codes[ends[:-1] + of_columns[:, 1]]
+            found[first:last, 0] = of_columns
+
+    def column(self, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        bins = slice(*self.ends[feature : feature + 2])
+        edges = self.problem.bins.edges[feature, self.codes[bins]]
+        return self.sums(feature, feature + 1), self.inside[bins], edges
+
+    def sums(self, first: int, last: int) -> np.ndarray:
+        """Sums of the columns first .. last - 1, rows without an entry included, by bin."""
+        start, ends = self.ends[first], self.ends[first : last + 1]
+        sums = np.zeros((ends[-1] - start, len(self.totals)), dtype=np.int64)
+        part = slice(*self.indptr[[first, last]])
+        entries = self.indices[part], self.bins[part], start
+        kernels.surrogate_cost.add_entries(*entries, self.losses, sums)
+        rest = self.totals - np.add.reduceat(sums, ends[:-1] - start)
+        sums[self.zero_bin[first:last] - start] += rest
+        return sums
+
+    def best_values(
+        self, feature: int, is_open: np.ndarray, below: np.ndarray
+    ) -> list[tuple[Any, float]]:
+        """The best threshold in some bins of a column; one row stands for all without an entry."""
+        column, start = slice(*self.indptr[feature : feature + 2]), self.ends[feature]
+        places, bins = self.indices[column], self.bins[column] - start
+        is_chosen, losses = is_open[bins], self.losses[places]
+        values = self._values(feature, places[is_chosen])
+        rows = OpenRows(values, bins[is_chosen], losses[is_chosen])
+        zero_bin = self.zero_bin[feature] - start
+        if is_open[zero_bin]:
+            rest = self.totals - losses.sum(axis=0)
+            rows = OpenRows(*map(np.concatenate, zip(rows, ([0.0], [zero_bin], [rest]))))
+        if not len(rows.values):
+            return []
+        order = stable_argsort(rows.values)
+        return [self._best_value(OpenRows(*(part.take(order, axis=0) for part in rows)), below)]
+
+    def _values(self, feature: int, places: np.ndarray) -> np.ndarray:
+        """Values of some entries of a column, by the places of their rows."""
+        X = self.problem.X
+        column = slice(*X.indptr[feature : feature + 2])
+        entries = X.indices[column].searchsorted(self.rows.take(places))
+        return X.data[column][entries].astype(np.float64, copy=False)
+
+
+def codes_by_row(problem: Problem) -> sparse.csr_array:
+    """The codes of the entries of sparse data, row by row."""
+    bins, rows = problem.bins, problem.data.rows
+    by_column = (bins.codes[0], bins.indices, bins.indptr)
+    codes = sparse.csc_array(by_column, shape=rows.shape).tocsr().data
+    return sparse.csr_array((codes, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _scan_bins(
+    ends: np.ndarray, inside: np.ndarray, totals: np.ndarray, sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Make the sums of each column cumulative; what the scan finds, and the bounds of the bins."""
+    found, bounds = np.empty((len(ends) - 1, 3), np.int64), np.empty(len(sums), np.int64)
+    kernels.surrogate_cost.scan_bins(ends, inside, totals, sums, found, bounds)
+    return found, bounds
+
+
 class SurrogateFormula(CandidateLosses):
     """The surrogate cost as a formula of sums: the losses at all centers, and the least costs.
 
@@ -192,7 +345,6 @@ class SurrogateFormula(CandidateLosses):
     needs_costs = True
 
     def n_channels(self, n_clusters: int) -> int:
-        """One sum per center, and that of the least costs."""
         return n_clusters + 1
 
     def terms_of_costs(self, costs: np.ndarray) -> np.ndarray:
@@ -201,11 +353,9 @@ class SurrogateFormula(CandidateLosses):
         return np.concatenate([costs - least, least], axis=1)
 
     def cost(self, totals: np.ndarray) -> int:
-        """Surrogate cost of a leaf."""
         return super().cost(totals[:-1]) + int(totals[-1])
 
     def cluster(self, totals: np.ndarray) -> int:
-        """The center with the least cost; ties go to the lowest."""
         return int(totals[:-1].argmin())
 
     def is_pure(self, totals: np.ndarray) -> bool:
@@ -258,24 +408,16 @@ class CenterBounds:
         cls, rows: np.ndarray, costs: np.ndarray, pool: ThreadPool, home: int | None = None
     ) -> CenterBounds:
         """Bounds of some rows, compared with `home` or with the cheapest center of a sample."""
-        from pellucid._core.kernels.surrogate_cost import sum_center_gains
-
         n, k = len(rows), costs.shape[1]
         if home is None:
             home = int(costs[rows[:: -(-n // _SAMPLE) or 1]].mean(axis=0).argmin()) if n else 0
         shift = (k - 1).bit_length()
+        ratio = 2**shift / max(k - 1, 1)
 
         def sum_block(block: tuple[int, int]) -> np.ndarray:
-            table = np.zeros((3, k + 1), dtype=np.int64)
-            sum_center_gains(
-                rows=rows[slice(*block)],
-                costs=costs,
-                home=home,
-                shift=shift,
-                ratio=2**shift / max(k - 1, 1),
-                block=np.empty((_BLOCK_ROWS, k), dtype=np.int64),
-                table=table,
-            )
+            table, scratch = np.zeros((3, k + 1), np.int64), np.empty((_BLOCK_ROWS, k), np.int64)
+            terms = rows[slice(*block)], costs, home, shift, ratio
+            kernels.surrogate_cost.sum_center_gains(*terms, scratch, table)
             return table
 
         tables = pool.map(sum_block, pool.blocks(n, _MIN_TASK_ROWS))

@@ -1,6 +1,4 @@
-"""Blocks of rows of a dense matrix; row numbers divided and sorted.
-
-Sample weights as integers.
+"""Rows of a dense matrix as loops read them, row numbers sorted, and sample weights as integers.
 
 Sums of floating-point numbers depend on the order of their terms; sums of integers do not. Weights
 are therefore rounded once, to multiples of a power of two that is so small that rounding does not
@@ -9,7 +7,7 @@ matter, and then counted in units of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -20,9 +18,6 @@ from numpy.lib.stride_tricks import as_strided
 
 from pellucid._utils.arrays import filled
 from pellucid._utils.threads import SERIAL, ThreadPool
-
-_COPIED_ROWS = 2048
-"""Rows per block if they must be copied: few enough to stay in cache."""
 
 _MIN_SORTED = 2**17
 """Fewest rows that are sorted by a thread of their own."""
@@ -39,7 +34,6 @@ MAX_COPIES = 2.0**32
 The cost of a copy is rounded to 2**-61 of the cost of all rows. With more copies, the sum of what
 is lost would be seen.
 """
-
 
 _LOADED_VALUES = 2**13
 """Values of rows that loops load at a time, so that they stay in the first-level cache."""
@@ -95,23 +89,6 @@ def rows_of_task(n_values: int) -> int:
     return max(64, _TASK_VALUES // max(n_values, 1))
 
 
-def row_major(
-    X: np.ndarray,
-    begin: int,
-    end: int,
-    columns: slice = slice(None),
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Rows begin .. end (and some columns) in row-major float64 blocks, each with its row range.
-
-    Rows that must be copied come in blocks that stay in cache, others in a single block.
-    """
-    is_ready = X.flags.c_contiguous and X.dtype == np.float64 and columns == slice(None)
-    step = end - begin if is_ready else _COPIED_ROWS
-    for start in range(begin, end, max(step, 1)):
-        rows = slice(start, min(start + step, end))
-        yield rows, np.ascontiguousarray(X[rows, columns], dtype=np.float64)
-
-
 def divide_rows(rows: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows that go left and those that go right, in their order."""
     return rows.compress(left), rows.compress(~left)
@@ -147,6 +124,12 @@ def order_by(groups: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL) -> np
 
     pool.map(store, range(len(parts)))
     return order
+
+
+def rows_by_group(groups: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL) -> list[np.ndarray]:
+    """The row numbers of each group 0 .. n_groups - 1, in their order."""
+    ends = np.cumsum(np.bincount(groups, minlength=n_groups))
+    return np.split(order_by(groups, n_groups, pool), ends[:-1])
 
 
 def stable_argsort(values: np.ndarray) -> np.ndarray:
@@ -242,7 +225,6 @@ class Weights:
         return float(self.units.sum()) / self.units_per_weight
 
     def units_of(self, rows: np.ndarray) -> np.ndarray:
-        """Units of the given rows."""
         return self.units[: len(rows)] if self.are_ones else self.units[rows]
 
     def of_units(self, units: int) -> int | float:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from pellucid._core import kernels
 from pellucid._core.data.arrays import FlatRows, rows_of_task
 from pellucid._utils.threads import SERIAL, ThreadPool
 
@@ -67,6 +68,11 @@ class Bins:
     center_code: np.ndarray
     is_sparse: bool
 
+    @property
+    def entries(self) -> tuple[np.ndarray, ...]:
+        """The stored entries of CSC data, as the loops read them."""
+        return self.codes[0], self.indices, self.indptr, self.zero_code
+
     def dense_column(self, feature: int, n_samples: int) -> np.ndarray:
         """Codes of one column for all rows, for dense and CSC data alike."""
         if not self.is_sparse:
@@ -78,11 +84,10 @@ class Bins:
 
 
 class CellGrid(NamedTuple):
-    """Equal cells of columns: x lies in floor((x - low[j]) * scale[j]), clipped to 0 .. n_cells."""
+    """Equal cells of columns: x is in floor((x - low[j]) * scale[j]), clipped to 0 .. _N_CELLS."""
 
     low: np.ndarray
     scale: np.ndarray
-    n_cells: int = _N_CELLS
 
     @classmethod
     def of(cls, samples: np.ndarray, lengths: np.ndarray) -> CellGrid:
@@ -98,7 +103,7 @@ class CellGrid(NamedTuple):
         with np.errstate(over="ignore", invalid="ignore"):
             place = (values - self.low[:, None]) * self.scale[:, None]
         np.fmax(place, 0.0, out=place)  # also 0 instead of NaN
-        return np.floor(np.minimum(place, self.n_cells, out=place), out=place)
+        return np.floor(np.minimum(place, _N_CELLS, out=place), out=place)
 
     def cell_ends(self, values: np.ndarray) -> np.ndarray:
         """Largest number in the cell of each value, if it is easily found.
@@ -118,17 +123,17 @@ class CellGrid(NamedTuple):
             if too_high.any():
                 end[too_high] -= np.abs(end[too_high]) * (1 - _NEXT_BELOW)
                 reached = self.cells(end)
-            is_found = (cell < self.n_cells) & (end > values) & (reached == cell)
+            is_found = (cell < _N_CELLS) & (end > values) & (reached == cell)
         return np.where(is_found, end, values)
 
     def code_table(self, edges: np.ndarray) -> np.ndarray:
-        """Code of the values in each cell of each column: (n_features, n_cells + 1), int32.
+        """Code of the values in each cell of each column: (n_features, _N_CELLS + 1), int32.
 
         A cell with several codes, the lowest of them c, has -1 - 2 c, and 1 less if they are many.
         An edge at the end of a cell divides no values of the cell; only edges further inside mean
         more than one code.
         """
-        n_features, n_cells = len(edges), self.n_cells + 1
+        n_features, n_cells = len(edges), _N_CELLS + 1
         cell = self.cells(edges)
         is_edge = edges < np.inf
         place = (cell.astype(np.int32) + n_cells * np.arange(n_features)[:, None])[is_edge]
@@ -160,10 +165,28 @@ class Quantizer:
     grid: CellGrid
 
     @classmethod
-    def of_sample(cls, sample: np.ndarray, centers: np.ndarray, width: int) -> Quantizer:
-        """Edges of at most `width` bins per column, from some rows; every center is at an edge."""
-        edges, has_all, grid = _find_edges(sample, centers, width, SERIAL)
-        return cls(edges, (edges < np.inf).sum(axis=1), has_all, grid)
+    def of_sample(
+        cls, X: Any, centers: np.ndarray, width: int, pool: ThreadPool = SERIAL
+    ) -> Quantizer:
+        """Edges of at most `width` bins per column, from a sample of the rows of a dense or CSC
+        matrix; every center is at an edge.
+        """
+        n_features, has_cells = X.shape[1], X.shape[0] >= _FEW_ROWS
+        edges, has_all = np.empty((n_features, width)), np.empty(n_features, dtype=bool)
+        low, scale = np.zeros((2, n_features))
+        coordinates = np.sort(centers.T, axis=1)
+        sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, pool)
+
+        def work(columns: slice | np.ndarray) -> None:
+            samples, lengths = sample(columns)
+            grid = CellGrid.of(samples, lengths)
+            low[columns], scale[columns] = grid.low, grid.scale
+            edges[columns], has_all[columns] = choose_edges(
+                samples, lengths, coordinates[columns], grid if has_cells else None, width
+            )
+
+        pool.map(work, blocks)
+        return cls(edges, (edges < np.inf).sum(axis=1), has_all, CellGrid(low, scale))
 
     @cached_property
     def lookup(self) -> tuple[np.ndarray, ...]:
@@ -179,23 +202,44 @@ class Quantizer:
         ``is_mixed[j, b]`` is set to 1 if ``has_all[j]`` and bin b holds a value that is not its
         edge.
         """
-        from pellucid._core.kernels.binning import column_codes
-
         values = np.empty((len(columns), len(order)), dtype=columns.dtype)
-        codes = np.empty(values.shape, dtype=_code_type(self.edges))
-        block, cells = np.zeros(_ENCODED_ROWS), np.empty(_ENCODED_ROWS, dtype=np.int32)
-        column_codes(
-            columns=columns,
-            order=order,
-            lookup=self.lookup,
-            codes=codes,
-            has_all=self.has_all,
-            is_mixed=is_mixed,
-            block=block,
-            cells=cells,
-            out=values,
-        )
+        codes = np.empty(values.shape, dtype=self._code_type)
+        scratch = np.zeros(_ENCODED_ROWS), np.empty(_ENCODED_ROWS, dtype=np.int32)
+        found = codes, self.has_all, is_mixed
+        kernels.binning.column_codes(columns, order, self.lookup, *found, *scratch, values)
         return values, codes
+
+    def codes(self, X: Any, is_mixed: np.ndarray, pool: ThreadPool) -> np.ndarray:
+        """Codes of all values, as in `Bins`; `is_mixed` as in `encode`."""
+        loops, edges, has_all = kernels.binning, self.edges, self.has_all
+        if sparse.issparse(X):
+            codes = np.empty((1, X.nnz), dtype=self._code_type)
+            loops.entry_codes(X.data, X.indptr, edges, self.n_edges, codes[0], is_mixed)
+            return codes
+        codes = np.empty(X.shape[::-1], dtype=self._code_type)
+        if X.size <= _FEW_VALUES:
+            for j, values in enumerate(X.T.astype(np.float64)):
+                codes[j] = edges[j].searchsorted(values)
+                if has_all[j]:
+                    is_mixed[j, codes[j][edges[j].take(codes[j]) != values]] = 1
+            return codes
+        if len(X) < _FEW_ROWS:
+            ends = np.arange(X.shape[1] + 1) * len(X)
+            loops.entry_codes(X.T.ravel(), ends, edges, self.n_edges, codes.reshape(-1), is_mixed)
+            return codes
+        lookup, flat = self.lookup, FlatRows.of(X)
+
+        def work(block: tuple[int, int]) -> None:
+            columns = np.zeros((loops.BLOCK_COLUMNS, loops.BLOCK_ROWS))
+            scratch = columns, np.empty(loops.BLOCK_ROWS, dtype=np.int32)
+            loops.dense_codes(flat, *block, lookup, codes, has_all, is_mixed, *scratch)
+
+        pool.map(work, pool.blocks(X.shape[0], rows_of_task(2 * X.shape[1])))
+        return codes
+
+    @property
+    def _code_type(self) -> type[Any]:
+        return np.uint8 if self.edges.shape[1] <= 256 else np.uint16
 
     def center_code(self, centers: np.ndarray) -> np.ndarray:
         """The edge at which each center lies, by column."""
@@ -215,17 +259,16 @@ def make_bins(X: Any, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     width = N_BINS if n_samples >= _MANY_ROWS else -(-N_BINS // 2)
     width *= 2 if n_samples >= 8 * _MANY_ROWS else 1
     width = max(width, 2 * n_clusters)
-    edges, has_all, grid = _find_edges(X, centers, width, pool)
-    zero_code, n_edges = (edges < 0).sum(axis=1), (edges < np.inf).sum(axis=1)
-    quantizer = Quantizer(edges, n_edges, has_all, grid)
+    quantizer = Quantizer.of_sample(X, centers, width, pool)
+    edges, is_sparse = quantizer.edges, sparse.issparse(X)
     # There is no threshold inside a bin whose values all equal its edge. This is only checked in
     # columns of few values: in the others hardly any bin is like that.
     is_mixed = np.zeros(edges.shape, dtype=np.uint8)
-    is_mixed[~has_all] = 1
-    find_codes = _sparse_codes if sparse.issparse(X) else _dense_codes
-    codes, indices, indptr = find_codes(X, quantizer, is_mixed, pool)
-    if sparse.issparse(X):
-        every = np.arange(X.shape[1])
+    is_mixed[~quantizer.has_all] = 1
+    codes, zero_code = quantizer.codes(X, is_mixed, pool), (edges < 0).sum(axis=1)
+    indices = indptr = np.empty(0, dtype=np.int32)
+    if is_sparse:
+        every, indices, indptr = np.arange(X.shape[1]), X.indices, X.indptr
         is_mixed[every, zero_code] |= edges[every, zero_code] != 0
     return Bins(
         codes=codes,
@@ -233,100 +276,11 @@ def make_bins(X: Any, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
         indptr=indptr,
         zero_code=zero_code,
         edges=edges,
-        n_edges=n_edges,
+        n_edges=quantizer.n_edges,
         inside=quantizer.inside(is_mixed),
         center_code=quantizer.center_code(centers),
-        is_sparse=sparse.issparse(X),
+        is_sparse=is_sparse,
     )
-
-
-def _sparse_codes(
-    X: Any, quantizer: Quantizer, is_mixed: np.ndarray, pool: ThreadPool
-) -> tuple[np.ndarray, ...]:
-    from pellucid._core.kernels.binning import entry_codes
-
-    edges = quantizer.edges
-    codes = np.empty((1, X.nnz), dtype=_code_type(edges))
-    entry_codes(X.data, X.indptr, edges, quantizer.n_edges, codes[0], is_mixed)
-    return codes, X.indices, X.indptr
-
-
-def _dense_codes(
-    X: np.ndarray, quantizer: Quantizer, is_mixed: np.ndarray, pool: ThreadPool
-) -> tuple[np.ndarray, ...]:
-    from pellucid._core.kernels.binning import (
-        BLOCK_COLUMNS,
-        BLOCK_ROWS,
-        dense_codes,
-        entry_codes,
-    )
-
-    edges, has_all = quantizer.edges, quantizer.has_all
-    codes, nothing = np.empty(X.shape[::-1], dtype=_code_type(edges)), np.empty(0, dtype=np.int32)
-    if X.size <= _FEW_VALUES:
-        _fill_codes(X, edges, has_all, is_mixed, codes)
-        return codes, nothing, nothing
-    if len(X) < _FEW_ROWS:
-        ends = np.arange(X.shape[1] + 1) * len(X)
-        entry_codes(X.T.ravel(), ends, edges, quantizer.n_edges, codes.reshape(-1), is_mixed)
-        return codes, nothing, nothing
-    lookup, flat = quantizer.lookup, FlatRows.of(X)
-
-    def work(block: tuple[int, int]) -> None:
-        dense_codes(
-            X=flat,
-            begin=block[0],
-            end=block[1],
-            lookup=lookup,
-            codes=codes,
-            has_all=has_all,
-            is_mixed=is_mixed,
-            columns=np.zeros((BLOCK_COLUMNS, BLOCK_ROWS)),
-            cells=np.empty(BLOCK_ROWS, dtype=np.int32),
-        )
-
-    pool.map(work, pool.blocks(X.shape[0], rows_of_task(2 * X.shape[1])))
-    return codes, nothing, nothing
-
-
-def _fill_codes(
-    X: np.ndarray, edges: np.ndarray, has_all: np.ndarray, is_mixed: np.ndarray, codes: np.ndarray
-) -> None:
-    """Fill `codes` and `is_mixed`, like `pellucid._core.kernels.binning.dense_codes`."""
-    for j, values in enumerate(X.T.astype(np.float64)):
-        codes[j] = edges[j].searchsorted(values)
-        if has_all[j]:
-            is_mixed[j, codes[j][edges[j].take(codes[j]) != values]] = 1
-
-
-def _code_type(edges: np.ndarray) -> type[Any]:
-    return np.uint8 if edges.shape[1] <= 256 else np.uint16
-
-
-def _find_edges(
-    X: Any, centers: np.ndarray, width: int, pool: ThreadPool
-) -> tuple[np.ndarray, np.ndarray, CellGrid]:
-    """Edges of all columns, padded with infinity; whether they are all values of the sample; the
-    cells of the columns.
-    """
-    n_features = X.shape[1]
-    edges, has_all = np.empty((n_features, width)), np.empty(n_features, dtype=bool)
-    low, scale = np.zeros((2, n_features))
-    coordinates = np.sort(centers.T, axis=1)
-    sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, pool)
-
-    has_cells = X.shape[0] >= _FEW_ROWS
-
-    def work(columns: slice | np.ndarray) -> None:
-        samples, lengths = sample(columns)
-        grid = CellGrid.of(samples, lengths)
-        low[columns], scale[columns] = grid.low, grid.scale
-        edges[columns], has_all[columns] = choose_edges(
-            samples, lengths, coordinates[columns], grid if has_cells else None, width
-        )
-
-    pool.map(work, blocks)
-    return edges, has_all, CellGrid(low, scale)
 
 
 def _dense_samples(X: np.ndarray, pool: ThreadPool) -> tuple[Callable[..., Any], Sequence[Any]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from pellucid._core import kernels
 from pellucid._core.data.arrays import EVERY_ROW, FlatRows, Weights, loaded_rows, rows_of_task
 from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.moments import (
@@ -44,11 +45,6 @@ class Dataset:
     `X` is dense or CSC. Unless `is_checked`, `nearest` or `require_domain` must be called first:
     both raise `OutOfDomain`. `rows`, in CSR, are made from sparse `X` when needed, if not given.
     """
-
-    X: Any
-    weights: Weights
-    pool: ThreadPool
-    _is_checked: bool
 
     objective = "kmeans"
 
@@ -127,73 +123,54 @@ class Dataset:
             moments = None
         elif moments is None:
             moments = self.moments(reference_labels, centers)
-        weight = self.weights.values
-        return means_and_costs(
-            self.X, labels, reference_labels, weight, centers, self.pool, moments
-        )
+        groupings, weight = (labels, reference_labels), self.weights.values
+        return means_and_costs(self.X, *groupings, weight, centers, self.pool, moments)
 
     def costs(self, centers: np.ndarray, unit: float | None = None) -> tuple[np.ndarray, float]:
         """Cost of every row at every center in units, (n_samples, n_clusters), and the unit.
 
         The unit is a power of two, at least ``cost_unit(centers)``, which is the default.
         """
-        dense_costs, sparse_costs = self._cost_loops()
+        dense_costs, sparse_costs = kernels.dataset.COST_LOOPS[self.objective]
         X, weights = self.rows, self.weights
         unit = self.cost_unit(centers) if unit is None else unit
         costs = np.empty((X.shape[0], len(centers)), dtype=np.int64)
         # Integer weights multiply the rounded cost, exactly as repeated rows would add it.
-        as_is = weights.are_ones or not weights.are_integers
-        scale = weights.values if as_is else np.ones(len(costs))
+        are_copies = weights.are_integers and not weights.are_ones
+        scale = np.ones(len(costs)) if are_copies else weights.values
         coordinates = np.ascontiguousarray(centers.T)
         flat = None if sparse.issparse(X) else FlatRows.of(X)
 
         def work(block: tuple[int, int]) -> None:
             rows = slice(*block)
-            if sparse.issparse(X):
-                sparse_costs(
-                    data=X.data,
-                    indices=X.indices,
-                    indptr=X.indptr[block[0] : block[1] + 1],
-                    coordinates=coordinates,
-                    scale=scale[rows],
-                    per_unit=1 / unit,
-                    scratch=np.empty((len(coordinates) + 1, len(centers)), dtype=np.int64),
-                    out=costs[rows],
-                )
+            if flat is None:
+                terms = coordinates, scale[rows], 1 / unit
+                storage = X.data, X.indices, X.indptr[block[0] : block[1] + 1]
+                scratch = np.empty((len(coordinates) + 1, len(centers)), dtype=np.int64)
+                sparse_costs(*storage, *terms, scratch, costs[rows])
             else:
-                dense_costs(
-                    X=flat,
-                    every=EVERY_ROW,
-                    begin=block[0],
-                    end=block[1],
-                    centers=centers,
-                    scale=scale,
-                    per_unit=1 / unit,
-                    block=loaded_rows(X),
-                    out=costs,
-                )
-            if weights.are_integers and not weights.are_ones:
+                terms = centers, scale, 1 / unit
+                dense_costs(flat, EVERY_ROW, *block, *terms, loaded_rows(X), costs)
+            if are_copies:
                 costs[rows] *= weights.units[rows, None]
 
         self.pool.map(work, self.pool.blocks(len(costs), rows_of_task(centers.size)))
         return costs, unit
 
-    def _cost_loops(self):
-        """The compiled loops over dense and over CSR rows."""
-        from pellucid._core.kernels.dataset import dense_costs, sparse_costs
-
-        return dense_costs, sparse_costs
-
-    def cost_unit(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
+    def cost_unit(
+        self,
+        centers: np.ndarray,
+        origin: np.ndarray | None = None,
+        moments: GroupMoments | None = None,
+    ) -> float:
         """Smallest power of two that keeps the sum of all costs at any center below 2**61.
 
-        The sum is bounded by `cost_bound`, about `origin` or the mean of the centers.
+        The sum is bounded by `cost_bound`, about `origin` or the mean of the centers. `moments` of
+        the rows about their own centers, if there are any, give a tighter bound.
         """
+        if moments is not None:
+            return unit_of_moments(centers, moments)
         return _unit(self.cost_bound(centers, centers.mean(axis=0) if origin is None else origin))
-
-    def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments | None) -> float:
-        """The same from moments of the rows about their own centers, if any: a tighter bound."""
-        return self.cost_unit(centers) if moments is None else unit_of_moments(centers, moments)
 
     def cost_bound(self, centers: np.ndarray, origin: np.ndarray) -> float:
         """An upper bound of the sum of all costs at any one of the centers.

@@ -1,18 +1,20 @@
 """Means of groups of rows from sums of integers, which depend on no order, storage or partition.
 
-`math.fsum` is exact too, but it is a Python loop and its partial sums cannot be merged between
-partitions.
+Integer weights equal repeated rows. `math.fsum` is exact too, but it is a Python loop and its
+partial sums cannot be merged between partitions.
 """
 
 from __future__ import annotations
 
 from functools import reduce
+from sys import float_info
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows, rows_of_task
+from pellucid._core import kernels
+from pellucid._core.data.arrays import EVERY_ROW, MAX_COPIES, FlatRows, loaded_rows, rows_of_task
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_COLUMNS = 8
@@ -24,20 +26,11 @@ _COUNTED_WEIGHTS = 2**17
 _MAX_EXACT_ROWS = 2**21
 """Rows that `dense_sums` adds up exactly; a weight that is a count counts as so many rows."""
 
-_TINY = float(np.finfo(np.float64).tiny)
-
-_MAX_COUNT = 2.0**32
-"""Total of integer weights up to which they are counts: their sums then fit into 64 bits."""
-
 
 def group_means(
     X: Any, labels: np.ndarray, weight: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
 ) -> np.ndarray:
-    """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group.
-
-    The sums are integers, so that the means depend neither on the order of the rows nor on their
-    storage, and integer weights equal repeated rows.
-    """
+    """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group."""
     starts = range(0, len(weight), _COUNTED_WEIGHTS)
     parts = pool.map(lambda s: LargestWeight.of(weight[s : s + _COUNTED_WEIGHTS]), starts)
     terms = Terms.of(_largest_values(X, weight, pool), reduce(LargestWeight.merge, parts))
@@ -54,13 +47,12 @@ def _largest_values(X: Any, weight: np.ndarray, pool: ThreadPool) -> np.ndarray:
         high, low = counted.max(axis=0).toarray(), counted.min(axis=0).toarray()
         return np.maximum(high, -low).astype(np.float64).ravel()
 
-    from pellucid._core.kernels.dataset import largest_values
-
     flat = FlatRows.of(X)
 
     def work(block: tuple[int, int]) -> np.ndarray:
         largest = np.zeros(flat.n_columns)
-        largest_values(flat, EVERY_ROW, *block, weight, loaded_rows(X), largest)
+        scratch = loaded_rows(X)
+        kernels.dataset.largest_values(flat, EVERY_ROW, *block, weight, scratch, largest)
         return largest
 
     return np.max(pool.map(work, pool.blocks(X.shape[0], rows_of_task(X.shape[1]))), axis=0)
@@ -75,12 +67,10 @@ class LargestWeight(NamedTuple):
 
     @classmethod
     def of(cls, weight: np.ndarray) -> LargestWeight:
-        """That of an array of weights."""
         are_integers = bool((weight == np.rint(weight)).all())
         return cls(float(weight.max(initial=0.0)), float(weight.sum()), are_integers)
 
     def merge(self, other: LargestWeight) -> LargestWeight:
-        """That of the rows of both."""
         largest, total = max(self.largest, other.largest), self.total + other.total
         return LargestWeight(largest, total, self.are_integers and other.are_integers)
 
@@ -98,15 +88,15 @@ class Terms(NamedTuple):
     @classmethod
     def of(cls, largest: np.ndarray, weight: LargestWeight) -> Terms:
         """Those of columns with some largest absolute values."""
-        is_small = weight.largest <= _MAX_EXACT_ROWS and weight.total <= _MAX_COUNT
+        is_small = weight.largest <= _MAX_EXACT_ROWS and weight.total <= MAX_COPIES
         are_counts = weight.are_integers and is_small
         with np.errstate(under="ignore"):
             bounds = np.append(largest, 1.0) * (1.0 if are_counts else weight.largest)
         # A product may be rounded up to a power of two; a value alone keeps all its digits.
         exponents = np.frexp(bounds)[1].astype(np.int64) + (not are_counts)
         # The sum of all terms is at most total / largest times the largest term.
-        n_terms = weight.total if are_counts else weight.total / max(weight.largest, _TINY)
-        exponents += max(0, int(np.frexp(n_terms / _MAX_COUNT)[1]))
+        n_terms = weight.total if are_counts else weight.total / max(weight.largest, float_info.min)
+        exponents += max(0, int(np.frexp(n_terms / MAX_COPIES)[1]))
         return cls(exponents, are_counts)
 
     def blocks(self, weight: np.ndarray) -> list[slice]:
@@ -142,8 +132,7 @@ class GroupSums(NamedTuple):
         pool: ThreadPool = SERIAL,
     ) -> GroupSums:
         """Sums of some rows; label -1 is in no group."""
-        from pellucid._core.kernels.dataset import dense_sums, sparse_sums
-
+        loops = kernels.dataset
         n_features, are_counts = X.shape[1], terms.are_counts
         high, low = np.zeros((2, n_groups, n_features + 1), dtype=np.int64)
         # The scale may exceed the largest number where a column has only tiny ones.
@@ -153,14 +142,14 @@ class GroupSums(NamedTuple):
             by_group = labels, weight, are_counts, scale, high, low
             storage = X.data, X.indices, X.indptr
             blocks = pool.blocks(n_features, _BLOCK_COLUMNS)
-            pool.map(lambda block: sparse_sums(*storage, *block, *by_group), blocks)
+            pool.map(lambda block: loops.sparse_sums(*storage, *block, *by_group), blocks)
             columns, dense = slice(n_features, None), np.empty((len(labels), 0))
         flat = FlatRows.of(dense)
 
         def work(block: tuple[int, int]) -> np.ndarray:
             sums = np.zeros((2, n_groups, flat.n_columns + 1))
             by_group = labels, weight, are_counts, scale[columns]
-            dense_sums(flat, EVERY_ROW, *block, *by_group, loaded_rows(dense), *sums)
+            loops.dense_sums(flat, EVERY_ROW, *block, *by_group, loaded_rows(dense), *sums)
             sums[1] *= 2.0**31
             return sums.astype(np.int64)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import order_by, row_major
+from pellucid._core import kernels
+from pellucid._core.data.arrays import order_by
 from pellucid._core.data.dataset import MIN_TASK_ROWS, Dataset
 from pellucid._core.data.moments import GroupMoments
 from pellucid._utils.threads import SERIAL, ThreadPool
@@ -15,8 +17,22 @@ from pellucid._utils.threads import SERIAL, ThreadPool
 _BLOCK_ROWS = 16384
 """Rows summed together; fixed, so that sums do not depend on the number of threads."""
 
+_COPIED_ROWS = 2048
+"""Rows per block if they must be copied: few enough to stay in cache."""
+
 _BLOCK_COLUMNS = 8
 """Least number of columns per task; columns that are copied together."""
+
+
+def _row_major(X: np.ndarray, begin: int, end: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Rows begin .. end in row-major float64 blocks, each with its row range.
+
+    Rows that must be copied come in blocks that stay in cache, others in a single block.
+    """
+    is_ready = X.flags.c_contiguous and X.dtype == np.float64
+    for start in range(begin, end, max(end - begin, 1) if is_ready else _COPIED_ROWS):
+        rows = slice(start, end if is_ready else min(start + _COPIED_ROWS, end))
+        yield rows, np.ascontiguousarray(X[rows], dtype=np.float64)
 
 
 class MedianDataset(Dataset):
@@ -28,14 +44,7 @@ class MedianDataset(Dataset):
 
     objective = "kmedians"
 
-    def _cost_loops(self):
-        from pellucid._core.kernels.dataset import dense_absolute_costs, sparse_absolute_costs
-
-        return dense_absolute_costs, sparse_absolute_costs
-
     def nearest(self, centers: np.ndarray) -> np.ndarray:
-        from pellucid._core.kernels.medians import dense_nearest, sparse_nearest
-
         self.require_domain()
         labels = np.empty(self.X.shape[0], dtype=np.intp)
         X, coordinates = self.rows, np.ascontiguousarray(centers.T)
@@ -43,20 +52,19 @@ class MedianDataset(Dataset):
         def work(block: tuple[int, int]) -> None:
             if sparse.issparse(X):
                 indptr = X.indptr[block[0] : block[1] + 1]
-                sparse_nearest(X.data, X.indices, indptr, coordinates, labels[slice(*block)])
+                terms = indptr, coordinates, labels[slice(*block)]
+                kernels.medians.sparse_nearest(X.data, X.indices, *terms)
             else:
-                for rows, values in row_major(X, *block):
-                    dense_nearest(values, coordinates, labels[rows])
+                for rows, values in _row_major(X, *block):
+                    kernels.medians.dense_nearest(values, coordinates, labels[rows])
 
         self.pool.map(work, self.pool.blocks(len(labels), MIN_TASK_ROWS))
         return labels
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
-        """Weighted lower median of each group of rows; NaN for an empty group."""
         return group_medians(self.X, labels, self.weights.units, n_groups, self.pool)
 
     def cost(self, labels: np.ndarray, centers: np.ndarray) -> float:
-        """Weighted sum of absolute distances of the rows to ``centers[labels]``; -1 costs 0."""
         return absolute_cost(self.X, labels, centers, self.weights.values, self.pool)
 
     def moments(self, labels: np.ndarray, centers: np.ndarray) -> None:
@@ -91,8 +99,6 @@ def group_medians(
     The lower median is the least value with at least half of the group's weight at or below it.
     Label -1 is in no group. `X` is dense or CSC, and `units` are the weights.
     """
-    from pellucid._core.kernels.medians import dense_medians, sparse_medians
-
     medians = np.empty((n_groups, X.shape[1]))
     members = np.flatnonzero((labels >= 0) & (units > 0))
     groups = labels[members]
@@ -101,7 +107,8 @@ def group_medians(
         np.add.at(group_units, groups, units[members])
 
         def work(block: tuple[int, int]) -> None:
-            sparse_medians(X.data, X.indices, X.indptr, *block, labels, units, group_units, medians)
+            of_rows = labels, units, group_units
+            kernels.medians.sparse_medians(X.data, X.indices, X.indptr, *block, *of_rows, medians)
 
         pool.map(work, pool.blocks(X.shape[1], _BLOCK_COLUMNS))
     else:
@@ -112,7 +119,7 @@ def group_medians(
         def work_dense(first: int) -> None:
             block = slice(first, first + _BLOCK_COLUMNS)
             columns = np.array(X[:, block].take(order, axis=0).T, dtype=np.float64, order="C")
-            dense_medians(columns, sorted_units, starts, first, medians)
+            kernels.medians.dense_medians(columns, sorted_units, starts, first, medians)
 
         pool.map(work_dense, range(0, X.shape[1], _BLOCK_COLUMNS))
     return medians + 0.0  # the same bits whether -0 or 0 is stored
@@ -127,7 +134,7 @@ def absolute_cost(
 
     def work(start: int) -> float:
         total = 0.0
-        for rows, values in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
+        for rows, values in _row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
             costs = weight[rows] * np.abs(values - centers[labels[rows]]).sum(axis=1)
             costs = np.append(total, costs[labels[rows] >= 0])
             total = float(costs.cumsum()[-1])  # one after the other, whatever the blocks are

@@ -1,6 +1,4 @@
-"""Moments and costs of groups of rows, dense or CSC, each in one pass over the data.
-
-The nearest center of each row, the same to the bit for dense and sparse data.
+"""Moments and costs of groups of rows, and the nearest center of each row, dense or sparse.
 
 The nearest center has the largest score x . c - |c|^2 / 2. If the two largest scores differ by no
 more than rounding errors can, the squared differences are summed in the order of the columns.
@@ -15,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from pellucid._core import kernels
 from pellucid._core.data.arrays import EVERY_ROW, FlatRows, loaded_rows, rows_of_task
 from pellucid._utils.arrays import filled, places_where
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain, are_in_domain
@@ -24,7 +23,6 @@ _MAX_REMOVED = 0.75
 """Largest fraction of a group's weight and squares that is subtracted from its moments. What
 remains then has nearly all its digits.
 """
-
 
 _MIN_WITHIN = 2.0**-16
 """Least share of the squares about the origin that the squares about the mean may have."""
@@ -36,10 +34,8 @@ numeric domain has less than 2**1000.
 
 
 class GroupMoments(NamedTuple):
-    """Moments of groups of rows, each about its origin.
-
-    Weight of the rows, their weighted squared distances to the origin, and, (n_groups, n_features),
-    weighted sums of their differences to it.
+    """Weight of groups of rows, their weighted squared distances to the origin of each group, and,
+    (n_groups, n_features), weighted sums of their differences to it.
     """
 
     weight: np.ndarray
@@ -47,11 +43,9 @@ class GroupMoments(NamedTuple):
     sums: np.ndarray
 
     def plus(self, other: GroupMoments) -> GroupMoments:
-        """Moments of the rows of both."""
         return GroupMoments(*(a + b for a, b in zip(self, other)))
 
     def minus(self, other: GroupMoments) -> GroupMoments:
-        """Moments without the rows of the other."""
         return GroupMoments(*(a - b for a, b in zip(self, other)))
 
     def allows_removal(self, other: GroupMoments) -> bool:
@@ -95,10 +89,7 @@ def group_moments(
     pool: ThreadPool = SERIAL,
     rows: np.ndarray | None = None,
 ) -> GroupMoments:
-    """Moments of each group of rows about its origin, over all rows or some `rows` of dense data.
-
-    Label -1 is in no group.
-    """
+    """Moments of groups of rows, of all or of some `rows` of dense data; -1 is in no group."""
     if labels.dtype != np.intp:
         narrow = labels
         labels = filled(len(narrow), np.intp, pool, lambda part: narrow[part])
@@ -160,20 +151,9 @@ def _sparse_moments(
     X: Any, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray
 ) -> GroupMoments:
     """Moments of the groups of rows of a CSC matrix."""
-    from pellucid._core.kernels.dataset import sparse_moments
-
     totals, sums = np.zeros((len(origins), 2)), np.zeros(origins.shape)
-    sparse_moments(
-        data=X.data,
-        indices=X.indices,
-        indptr=X.indptr,
-        labels=labels,
-        weight=weight,
-        origins=origins,
-        totals=totals,
-        sums=sums,
-        scratch=np.zeros((len(origins), 5)),
-    )
+    storage, out = (X.data, X.indices, X.indptr), (totals, sums, np.zeros((len(origins), 5)))
+    kernels.dataset.sparse_moments(*storage, labels, weight, origins, *out)
     weights, squares = np.ascontiguousarray(totals.T)
     return GroupMoments(weights, squares, sums)
 
@@ -187,30 +167,18 @@ def _dense_moments(
     rows: np.ndarray | None,
 ) -> GroupMoments:
     """Sums over blocks of a fixed number of rows, so that they do not depend on the threads."""
-    from pellucid._core.kernels.dataset import BLOCK_ROWS, dense_moments
-
-    n = X.shape[0] if rows is None else len(rows)
-    n_blocks, (n_groups, n_features) = -(-n // BLOCK_ROWS), origins.shape
+    n, block_rows = X.shape[0] if rows is None else len(rows), kernels.dataset.BLOCK_ROWS
+    n_blocks, (n_groups, n_features) = -(-n // block_rows), origins.shape
     weights, squares = np.zeros((2, n_blocks, n_groups))
     sums, flat = np.zeros((n_blocks, n_groups, n_features)), FlatRows.of(X)
+    chosen = EVERY_ROW if rows is None else rows
 
     def work(blocks: tuple[int, int]) -> None:
         b = slice(*blocks)
-        dense_moments(
-            X=flat,
-            rows=EVERY_ROW if rows is None else rows,
-            n_rows=n,
-            labels=labels,
-            weight=weight,
-            origins=origins,
-            first=blocks[0],
-            block=loaded_rows(X),
-            weights=weights[b],
-            squares=squares[b],
-            sums=sums[b],
-        )
+        terms, out = (labels, weight, origins, blocks[0]), (weights[b], squares[b], sums[b])
+        kernels.dataset.dense_moments(flat, chosen, n, *terms, loaded_rows(X), *out)
 
-    least = -(-rows_of_task(n_features) // BLOCK_ROWS)
+    least = -(-rows_of_task(n_features) // block_rows)
     pool.map(work, pool.blocks(n_blocks, least, per_thread=4))
     return GroupMoments(*(array.sum(axis=0) for array in (weights, squares, sums)))
 
@@ -242,9 +210,8 @@ def nearest_centers(X: Any, centers: np.ndarray, pool: ThreadPool) -> np.ndarray
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
         half_squares = 0.5 * (centers**2).sum(axis=1)
-    error = RELATIVE_ERROR * (centers.shape[1] + 8)
-    parameters = centers, half_squares, error, labels
-    find = partial(_sparse_nearest if sparse.issparse(X) else _dense_nearest, X, *parameters)
+    terms = centers, half_squares, RELATIVE_ERROR * (centers.shape[1] + 8)
+    find = partial(_sparse_nearest if sparse.issparse(X) else _dense_nearest, X, terms, labels)
 
     def work(block: tuple[int, int]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -259,42 +226,33 @@ def nearest_centers(X: Any, centers: np.ndarray, pool: ThreadPool) -> np.ndarray
     return labels
 
 
+_ScoreTerms = tuple[np.ndarray, np.ndarray, float]
+"""Centers, half of |c|^2, and the relative error of scores."""
+
+
 def _dense_nearest(
-    X: np.ndarray,
-    centers: np.ndarray,
-    half_squares: np.ndarray,
-    error: float,
-    labels: np.ndarray,
-    begin: int,
-    end: int,
+    X: np.ndarray, terms: _ScoreTerms, labels: np.ndarray, begin: int, end: int
 ) -> int:
     """Set the labels of some rows, -1 where scores do not decide; returns how many those are."""
-    from pellucid._core.kernels.dataset import NARROW, NEAREST_ROWS, narrow_nearest, wide_nearest
-
-    flat, largest, limit = FlatRows.of(X), half_squares.max(), MAX_VALUE**2
-    if X.shape[1] <= NARROW:
-        scores = np.empty((len(centers) + 2, NEAREST_ROWS))
-        columns, at = np.zeros((X.shape[1], NEAREST_ROWS)), np.empty(NEAREST_ROWS, dtype=np.intp)
-        terms = centers, half_squares, largest, error, limit
-        scratch = columns, scores[2:], scores[0], scores[1], at
-        return narrow_nearest(flat, begin, end, *terms, *scratch, labels)
+    (centers, half_squares, error), loops = terms, kernels.dataset
+    flat, limits = FlatRows.of(X), (half_squares.max(), error, MAX_VALUE**2)
+    if X.shape[1] <= loops.NARROW:
+        n_rows = loops.NEAREST_ROWS
+        scores, columns = np.empty((len(centers) + 2, n_rows)), np.zeros((X.shape[1], n_rows))
+        scratch = columns, scores[2:], scores[0], scores[1], np.empty(n_rows, dtype=np.intp)
+        return loops.narrow_nearest(
+            flat, begin, end, centers, half_squares, *limits, *scratch, labels
+        )
     if len(half_squares) % 2:  # the loop reads pairs: one more center that is never the nearest
         centers = np.concatenate([centers, np.zeros((1, X.shape[1]))])
         half_squares = np.append(half_squares, np.inf)
-    terms = centers, half_squares, largest, error, limit
-    return wide_nearest(flat, EVERY_ROW, begin, end, *terms, loaded_rows(X), labels)
+    rows = flat, EVERY_ROW, begin, end
+    return loops.wide_nearest(*rows, centers, half_squares, *limits, loaded_rows(X), labels)
 
 
-def _sparse_nearest(
-    X: Any,
-    centers: np.ndarray,
-    half_squares: np.ndarray,
-    error: float,
-    labels: np.ndarray,
-    begin: int,
-    end: int,
-) -> int:
+def _sparse_nearest(X: Any, terms: _ScoreTerms, labels: np.ndarray, begin: int, end: int) -> int:
     """The same for CSR rows."""
+    centers, half_squares, error = terms
     ones, transposed = np.ones(X.shape[1]), np.ascontiguousarray(centers.T)
     step, n_undecided = max(_MAX_PRODUCTS // len(centers), 1), 0
     for start in range(begin, end, step):

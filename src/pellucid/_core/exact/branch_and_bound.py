@@ -32,7 +32,6 @@ from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.exact.subproblem import (
     DEFAULT_SETTINGS,
-    Branch,
     SearchSettings,
     Subproblem,
     SubproblemTable,
@@ -42,22 +41,14 @@ from pellucid._core.kernels import INFINITE_COST
 from pellucid._utils.progress import Interrupt, Progress
 from pellucid.tree.rounding import ThresholdStyle
 
+# Listings of cuts between two trial trees, per listing that the last one needed (convention).
 _TRIAL_INTERVAL = 8
-"""Listings of cuts between two trial trees, per listing that the last trial tree needed.
-
-Convention.
-"""
-
+# Weights of a cut's base cost and lower bound, by which trial trees choose their cuts in turn:
+# bounds are tighter for some cuts than for others, and no single rule gives the best trees.
 _TRIAL_WEIGHTS = ((0, 1), (1, 1), (-1, 2))
-"""Weights of a cut's base cost and lower bound, by which trial trees choose their cuts in turn.
-
-Bounds are tighter for some cuts than for others; no single rule gives the best trees.
-"""
 
 
 class Optimum(NamedTuple):
-    """Result of the exact search."""
-
     growth: GrowthResult  # the best tree found
     objective: float
     lower_bound: float  # of the objective of any tree
@@ -84,7 +75,8 @@ def grow_optimally(
     criteria = Mistakes(problem), InducedCost(problem)
     starts = [grow_greedily(c, threshold_style, Progress("", 0, 0)) for c in criteria]
     costs, unit = objective_costs(problem, objective)
-    totals = [_total_cost(growth, costs) for growth in starts]
+    clusters = [start.builder.build().cluster[start.leaf_of_rows] for start in starts]
+    totals = [int(costs[np.arange(len(costs)), of_rows].sum()) for of_rows in clusters]
 
     def report(lower: int, upper: int) -> None:
         progress.report(f"objective {upper * unit:g}, lower bound {lower * unit:g}")
@@ -96,10 +88,8 @@ def grow_optimally(
     if cuts is None:
         growth = starts[totals.index(total)]
     else:
-        criterion = criteria[objective == "surrogate"]
-        growth = grow_cuts(
-            criterion, threshold_style, [cut and table.threshold(cut) for cut in cuts]
-        )
+        thresholds = [cut and table.threshold(cut) for cut in cuts]
+        growth = grow_cuts(criteria[objective == "surrogate"], threshold_style, thresholds)
     return Optimum(growth, total * unit, search.lower * unit, search.lower == total)
 
 
@@ -146,8 +136,15 @@ class BranchAndBound:
         except (SearchStopped, KeyboardInterrupt) as reason:
             if self._interrupt.requested and isinstance(reason, KeyboardInterrupt):
                 raise  # requested twice
+            # Lower bounds rise by those of the subproblems below.
             for subproblem, _ in reversed([(self.root, 0), *self._path]):
-                self._propagate(subproblem)
+                if subproblem.listed is not None:
+                    cuts, rest_lower = subproblem.listed
+                    k, _ = _two_least(cuts.lower)
+                    if subproblem.listed_cut(k) in subproblem.branches:
+                        self.table.update_cut(subproblem, k)
+                    least = min(int(cuts.lower.min()), rest_lower)
+                    subproblem.lower = max(subproblem.lower, least)
 
     def _search(self, report: Callable[[int, int], None]) -> None:
         reported = None
@@ -190,33 +187,23 @@ class BranchAndBound:
                 break
             least = int(subproblem.cuts.lower[k])
             branch = table.branch(subproblem, subproblem.listed_cut(k))
-            if self._tighten(subproblem, k, branch, table.bound_by_peers):
-                continue
-            if self._tighten(subproblem, k, branch, table.bound_by_pairs):
-                continue
             side, other = branch.left, branch.right
-            if side.is_solved or (len(side.centers) < len(other.centers) and not other.is_solved):
-                side, other = other, side
-            return side, min(limit, max(second, least + 1)) - branch.fixed_cost - other.lower
+            for raise_bound in (table.bound_by_peers, table.bound_by_pairs):
+                raise_bound(side)
+                raise_bound(other)
+                table.update_cut(subproblem, k)
+                if subproblem.cuts.lower[k] > least or subproblem.is_solved:
+                    break
+            else:  # neither raises the bound of the cut
+                is_smaller = len(side.centers) < len(other.centers)
+                if side.is_solved or (is_smaller and not other.is_solved):
+                    side, other = other, side
+                return side, min(limit, max(second, least + 1)) - branch.fixed_cost - other.lower
         if subproblem.listed is not None:
             table.record(subproblem)
         if subproblem.is_solved:
             table.release(subproblem)
         return None
-
-    def _tighten(
-        self,
-        subproblem: Subproblem,
-        k: int,
-        branch: Branch,
-        raise_bound: Callable[[Subproblem], None],
-    ) -> bool:
-        """Tighten cut k by the bounds of its sides; True if it rose or the subproblem is solved."""
-        least = subproblem.cuts.lower[k]
-        raise_bound(branch.left)
-        raise_bound(branch.right)
-        self.table.update_cut(subproblem, k)
-        return subproblem.cuts.lower[k] > least or subproblem.is_solved
 
     def _most_promising(self, subproblem: Subproblem) -> tuple[int, int]:
         """The cut of least lower bound, and the least lower bound of all others."""
@@ -229,19 +216,9 @@ class BranchAndBound:
                 return k, min(second, rest_lower)
             self.table.list_cuts(subproblem)
 
-    def _propagate(self, subproblem: Subproblem) -> None:
-        """Update a lower bound from the subproblems below, after the search was stopped."""
-        if subproblem.listed is not None:
-            cuts, rest_lower = subproblem.listed
-            k, _ = _two_least(cuts.lower)
-            if subproblem.listed_cut(k) in subproblem.branches:
-                self.table.update_cut(subproblem, k)
-            subproblem.lower = max(subproblem.lower, min(int(cuts.lower.min()), rest_lower))
-
     def _build_trial_tree(self) -> None:
         """Build a tree of the most promising cuts: the best tree, once the root is solved."""
-        table, before = self.table, self.table.n_listings
-        root_is_solved = self.root.is_solved
+        table, before, root_is_solved = self.table, self.table.n_listings, self.root.is_solved
         base_weight, lower_weight = _TRIAL_WEIGHTS[self._n_trials % len(_TRIAL_WEIGHTS)]
         tree: list[Any] = []
         cost, stack = self.fixed_cost, [self.root]
@@ -301,9 +278,3 @@ def grow_cuts(
             left, right = growing.split(number, Split(0.0, *cut))
             stack += [right, left]
     return growing.result()
-
-
-def _total_cost(growth: GrowthResult, costs: np.ndarray) -> int:
-    """Sum over rows of the cost at the center of their leaf."""
-    cluster = growth.builder.build().cluster[growth.leaf_of_rows]
-    return int(costs[np.arange(len(costs)), cluster].sum())

@@ -16,7 +16,7 @@ not part of the side, so that more nodes of the search lead to the same subprobl
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,15 +37,11 @@ from pellucid._core.kernels.subproblem import (
 from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
 
-_SUBPROBLEM_BYTES = 1500
-"""Memory of a subproblem without its rows and cuts, roughly."""
+_SUBPROBLEM_BYTES = 1500  # memory of a subproblem without its rows and cuts, roughly
 
 
 class SearchSettings(NamedTuple):
-    """Memory and effort of the exact search. They change its speed, not the cost of the optimum.
-
-    Conventions: no measurement of other values is kept.
-    """
+    """Memory and effort of the exact search (conventions). They change its speed only."""
 
     max_bytes: int = 2**30  # memory at which the search stops
     n_listed: int = 128  # cuts of a subproblem that are listed at first
@@ -56,7 +52,7 @@ DEFAULT_SETTINGS = SearchSettings()
 
 
 class Branch(NamedTuple):
-    """The two sides of a cut, and the cost of the rows that are on neither."""
+    """The two sides of a cut, the cost of the rows that are on neither, and bounds of all."""
 
     left: Subproblem
     right: Subproblem
@@ -64,12 +60,10 @@ class Branch(NamedTuple):
 
     @property
     def lower(self) -> int:
-        """Lower bound of the cost of both sides."""
         return self.left.lower + self.right.lower + self.fixed_cost
 
     @property
     def upper(self) -> int:
-        """Upper bound of the cost of both sides."""
         return min(INFINITE_COST, self.left.upper + self.right.upper + self.fixed_cost)
 
 
@@ -95,10 +89,8 @@ class Subproblem:
     is_leaf: bool  # whether no cut can separate the centers
     pairs: np.ndarray | None = None  # (n_pairs, 3): two centers, cost to separate them; descending
     listed: ListedCuts | None = None
-    branches: dict[tuple[int, int], Branch] = field(
-        default_factory=dict
-    )  # explored, by (gap, rank)
-    best: tuple[int, int] | None = None  # the cut (gap, rank) that reaches `upper`
+    branches: dict[tuple[int, int], Branch] = field(default_factory=dict)  # by cut (gap, rank)
+    best: tuple[int, int] | None = None  # the cut that reaches `upper`
     peer_number: int | None = None  # in `PeerBounds`, once recorded there
 
     @property
@@ -113,14 +105,12 @@ class Subproblem:
 
     @property
     def cuts(self) -> CutTable:
-        """The listed cuts, once listed."""
         assert self.listed is not None
         return self.listed.cuts
 
     def listed_cut(self, k: int) -> tuple[int, int]:
         """The k-th of the listed cuts as (gap, rank)."""
-        cuts = self.cuts
-        return int(cuts.gap[k]), int(cuts.rank[k])
+        return int(self.cuts.gap[k]), int(self.cuts.rank[k])
 
 
 class PeerBounds:
@@ -142,7 +132,6 @@ class PeerBounds:
         self._n = 0
 
     def record(self, subproblem: Subproblem) -> None:
-        """Store the excess of a subproblem."""
         if subproblem.peer_number is None:
             if self._n == len(self._row_bits):
                 self._row_bits = np.concatenate([self._row_bits, np.empty_like(self._row_bits)])
@@ -153,11 +142,8 @@ class PeerBounds:
         self._excess[subproblem.peer_number] = subproblem.excess
 
     def lower_bound(self, subproblem: Subproblem) -> int:
-        """Lower bound of the cost of a subproblem."""
-        excess = transferred_excess(
-            subproblem.row_bits, self._n, self._row_bits, self._excess, self._spread
-        )
-        return subproblem.base + int(excess)
+        known = self._n, self._row_bits, self._excess, self._spread
+        return subproblem.base + int(transferred_excess(subproblem.row_bits, *known))
 
 
 class SubproblemTable:
@@ -174,13 +160,8 @@ class SubproblemTable:
         self.problem, self.settings = problem, settings
         self._features, rank, order = rank_columns(problem.X, problem.centers, problem.pool)
         n_items = problem.n_samples + problem.n_clusters
-        self.data = RankedData(
-            rank=rank,
-            order=order,
-            costs=np.ascontiguousarray(costs),
-            nearest=np.full(n_items, -1, dtype=np.int32),
-            margin=np.zeros(n_items, dtype=np.int64),
-        )
+        of_items = np.full(n_items, -1, dtype=np.int32), np.zeros(n_items, dtype=np.int64)
+        self.data = RankedData(rank, order, np.ascontiguousarray(costs), *of_items)
         self._subproblems: dict[tuple[bytes, bytes], Subproblem] = {}
         self._peers: dict[bytes, PeerBounds] = {}
         self.n_listings = self.n_bytes = 0
@@ -200,23 +181,16 @@ class SubproblemTable:
         return feature, float(np.unique(values)[cut[1]])
 
     def branch(self, subproblem: Subproblem, cut: tuple[int, int]) -> Branch:
-        """The two sides of a cut (gap, rank)."""
         found = subproblem.branches.get(cut)
         if found is None:
-            gap, rank = cut
-            ranks, centers = self.data.rank[gap // self.problem.n_clusters], subproblem.centers
-            goes_left = ranks[self.problem.n_samples + centers] <= rank
-            left, right = centers[goes_left], centers[~goes_left]
+            (gap, rank), centers = cut, subproblem.centers
             rows = unpack_rows(subproblem.row_bits)
-            left_rows, right_rows, fixed_cost = divide_subproblem(
-                rows, ranks, rank, left, right, self.data.costs
-            )
-            found = Branch(
-                self._subproblem(left, left_rows),
-                self._subproblem(right, right_rows),
-                int(fixed_cost),
-            )
-            subproblem.branches[cut] = found
+            ranks = self.data.rank[gap // self.problem.n_clusters]
+            goes_left = ranks[self.problem.n_samples + centers] <= rank
+            sides = centers[goes_left], centers[~goes_left]
+            *parts, fixed = divide_subproblem(rows, ranks, rank, *sides, self.data.costs)
+            left, right = map(self._subproblem, sides, parts)
+            found = subproblem.branches[cut] = Branch(left, right, int(fixed))
         return found
 
     def bound_by_peers(self, subproblem: Subproblem) -> None:
@@ -256,7 +230,7 @@ class SubproblemTable:
         self.bound_by_pairs(subproblem)
         listed, rest_lower = subproblem.listed, INFINITE_COST
         n_listed = self.settings.n_listed if listed is None else 4 * len(listed.cuts.lower)
-        found = self._find_cuts(subproblem)
+        found = self._all_cuts(subproblem)
         lower = CutTable(*found).lower
         if len(lower) > n_listed:
             is_listed = lower <= np.partition(lower, n_listed)[n_listed]
@@ -301,24 +275,17 @@ class SubproblemTable:
         """The subproblem of these centers and rows, created unless it exists."""
         row_bits = pack_rows(rows, self.problem.n_samples)
         key = centers.tobytes(), row_bits.tobytes()
-        found = self._subproblems.get(key)
-        if found is None:
-            found = self._subproblems[key] = self._new_subproblem(centers, rows, row_bits)
+        if key not in self._subproblems:
+            base, upper = int(assign_rows(rows, centers, self.data)), INFINITE_COST
+            lower, coordinates = base, self.problem.centers[centers]
+            if is_leaf := bool((coordinates == coordinates[0]).all()):
+                lower = upper = int(self.data.costs[np.ix_(rows, centers)].sum(axis=0).min())
+            new = Subproblem(centers, row_bits, base, lower, upper, is_leaf)
+            self._subproblems[key] = new
             self.n_bytes += _SUBPROBLEM_BYTES + 3 * row_bits.nbytes
-        return found
+        return self._subproblems[key]
 
-    def _new_subproblem(
-        self, centers: np.ndarray, rows: np.ndarray, row_bits: np.ndarray
-    ) -> Subproblem:
-        base = int(assign_rows(rows, centers, self.data))
-        coordinates = self.problem.centers[centers]
-        is_leaf = bool((coordinates == coordinates[0]).all())
-        lower, upper = base, INFINITE_COST
-        if is_leaf:
-            lower = upper = int(self.data.costs[np.ix_(rows, centers)].sum(axis=0).min())
-        return Subproblem(centers, row_bits, base, lower, upper, is_leaf)
-
-    def _find_cuts(self, subproblem: Subproblem) -> np.ndarray:
+    def _all_cuts(self, subproblem: Subproblem) -> np.ndarray:
         """All cuts that are not dominated, one row per field of `CutTable`."""
         data, centers, rows = self.data, subproblem.centers, unpack_rows(subproblem.row_bits)
         assign_rows(rows, centers, data)
@@ -352,7 +319,6 @@ def rank_columns(
 
 
 def _item_values(X: Any, centers: np.ndarray, feature: int) -> np.ndarray:
-    """Values of all rows and centers in a column."""
     values = column_values(X, feature, np.arange(X.shape[0]))
     return np.concatenate([values, centers[:, feature]])
 
@@ -366,9 +332,7 @@ def _n_bytes(cuts: CutTable) -> int:
     return sum(column.nbytes for column in cuts)
 
 
-@cache
-def _all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.triu_indices(n, 1)
+_all_pairs = cache(partial(np.triu_indices, k=1))
 
 
 def pack_rows(rows: np.ndarray, n_samples: int) -> np.ndarray:

@@ -18,13 +18,13 @@ from pellucid.tree.rounding import ThresholdStyle
 
 @dataclass(frozen=True)
 class BeamSearch:
-    """Grow many trees at a time and keep the best.
+    """Beam search for the parameter `search` of tree estimators: several trees grow side by side.
 
-    In each round, every partial tree is expanded at each of its leaves by each of the leaf's
-    C best splits; a feature and a pair of neighbouring centers contribute at most one split. The
-    B partial trees of least loss are kept. Partial trees with the same splits are one, whatever
-    the order of the splits. The tree of greedy search is always among the candidates, so the
-    result is never worse.
+    Greedy search makes one split of one tree at a time. Here, in each round, every partial tree is
+    expanded at each of its leaves by each of the leaf's C best splits; a feature and a pair of
+    neighbouring centers contribute at most one split. The B partial trees of least loss are kept.
+    Partial trees with the same splits are one, whatever the order of the splits. The tree of greedy
+    search is always among the candidates, so the result is never worse.
 
     Parameters
     ----------
@@ -190,7 +190,6 @@ class NodePool:
         return self.nodes[-1]
 
     def _search(self, nodes: Sequence[PoolNode]) -> None:
-        """Find the candidates of some nodes."""
         found = self.criterion.search([node.node for node in nodes], self.n_candidates)
         for node, splits in zip(nodes, found):
             node.candidates = [(self.criterion.loss(node.node, split), split) for split in splits]
@@ -242,7 +241,6 @@ class NodePool:
         self.reachable = reachable
 
     def build(self, tree: PartialTree) -> GrowthResult:
-        """The finished tree."""
         builder, leaves, gains = TreeBuilder(self.criterion.problem.n_features), {}, []
         rank_of = dict(tree.splits)
         stack = [(0, self.nodes[0])]

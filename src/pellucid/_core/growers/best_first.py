@@ -24,12 +24,9 @@ def grow_best_first(
 ) -> GrowthResult:
     """Split the leaf of largest gain until there are `n_leaves` or no leaf can be split.
 
-    Leaves at `max_depth` are not split.
-
-    A split without gain may be followed by one with a gain, so growth continues after it; splits
-    after the last gain are undone, unless gains only decide the order (`gains_matter=False`).
-
-    One run yields the nested trees of every size: the builder can return to any of them.
+    Leaves at `max_depth` are not split. A split without gain may be followed by one with a gain, so
+    growth continues after it; splits after the last gain are undone, unless gains only decide the
+    order (`gains_matter=False`). The builder can return to the nested trees of every size.
     """
     tree = GrowingTree(criterion, threshold_style, start, name_all=True)
     # Entries are bounds before they are splits. Ties go to the bound, so that a split is made only

@@ -25,8 +25,7 @@ def grow_cart(
     """Tree of at most `n_leaves` leaves, grown best-first by Gini impurity of the labels."""
     rows, splits = np.arange(problem.n_samples, dtype=np.int32), []
     if n_leaves == 1:
-        weight_of_cluster = np.bincount(problem.labels, weights=problem.weights.units)
-        cluster = [int(np.argmax(weight_of_cluster))]
+        cluster = [int(problem.weight_by_cluster(rows).argmax())]
     else:
         classifier = fit_classifier(problem, n_leaves, random_state)
         cluster = classifier.classes_[classifier.tree_.value[:, 0, :].argmax(axis=1)].tolist()
@@ -91,10 +90,8 @@ def _check_single_precision(X: Any) -> None:
     if fits_single_precision(X):
         return
     limit = np.finfo(np.float32).max
-    if sparse.issparse(X):
-        column = int(np.searchsorted(X.indptr, np.argmax(np.abs(X.data)), side="right")) - 1
-    else:
-        column = int(np.argmax(np.abs(X).max(axis=0)))
+    largest = abs(X).max(axis=0)
+    column = int(np.argmax(largest.toarray() if sparse.issparse(X) else largest))
     raise ValueError(
         f"column {column} has values beyond {limit:.3g}, too large for scikit-learn's decision "
         "tree, which works in float32; divide the column by a constant"

@@ -1,7 +1,4 @@
-"""The growing tree that all growers share: a node per leaf, thresholds chosen as it is split.
-
-Greedy growth: every leaf is split at its best split until the criterion finds none.
-"""
+"""The growing tree that all growers share, a node per leaf; and greedy growth."""
 
 from __future__ import annotations
 
@@ -63,22 +60,10 @@ class GrowthResult:
 class FitSummary(NamedTuple):
     """What is found about a tree and its rows at the end of a fit.
 
-    Attributes
-    ----------
-    tree : ThresholdTree
-    names : sequence
-        Names of the clusters.
-    cluster_centers, inertia
-        Centers of the clusters of the tree, and the cost of the rows.
-    reference_centers, reference_inertia
-        Those of the reference clusters.
-    purity : dict of int to float
-        By leaf, the share of the weight whose own center is the leaf's.
-    importances : ndarray of shape (n_features,)
-    mistakes : int or float
-        Weight of the rows whose own center is not the leaf's.
-    n_noise : dict of int to int
-        By leaf, the rows of noise that were left out.
+    `names` are those of the clusters, `cluster_centers` and `inertia` the centers of the clusters
+    of the tree and the cost of the rows, followed by those of the reference. `purity` is, by leaf,
+    the share of the weight whose own center is the leaf's, and `mistakes` the weight of the other
+    rows. `n_noise` has, by leaf, the rows of noise that were left out.
     """
 
     tree: ThresholdTree
@@ -142,7 +127,6 @@ class GrowingTree:
         return children
 
     def undo(self) -> None:
-        """Undo the latest split."""
         node = self.builder.nodes[number := self.builder.splits[-1]]
         del self.leaves[node.left], self.leaves[node.right]
         self.leaves[number] = self._split_nodes.pop()

@@ -108,8 +108,8 @@ def _cost_loops(squared: bool) -> tuple[Any, Any]:
     return dense_costs, sparse_costs
 
 
-dense_costs, sparse_costs = _cost_loops(squared=True)
-dense_absolute_costs, sparse_absolute_costs = _cost_loops(squared=False)
+COST_LOOPS = {"kmeans": _cost_loops(squared=True), "kmedians": _cost_loops(squared=False)}
+"""The loops over dense and over CSR rows, by objective."""
 
 
 @fused

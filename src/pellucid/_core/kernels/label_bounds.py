@@ -128,20 +128,27 @@ def _least(middle, is_three):
     return middle[0] + middle[1]
 
 
-@inner
-def _solve_two(rank, label, weight, order, n, limit, is_three, side, counts, best, stack, found):
-    """The least mistakes of trees of depth two, if they are below `limit`; of three leaves only
-    if `is_three`. Sets VALUE, FEATURE and RANK of `found`, and returns whether the work was enough.
-    If it was not, they are those of the best tree until then.
+@compiled
+def solve_one(rank, label, weight, order, n, limit, side, counts, best, found):
+    """The least mistakes of a stump, or leaf, if they are below `limit`.
+
+    Sets VALUE, FEATURE and RANK of `found`. The first n rows of each column of `order` count.
     """
-    middle = best[2]
     for p in range(n):
         side[order[0, p]] = 0
     _stumps(rank, label, weight, order, n, limit, side, counts, best, found)
-    value, feature, at = limit, -1, -1
-    whole, leaf = best[0, 0], best[0, 1]
-    if whole < value:
-        value, feature, at = whole, best[0, 2], best[0, 3]
+    found[VALUE], found[FEATURE], found[RANK] = best[0, 0], best[0, 2], best[0, 3]
+
+
+@compiled
+def solve_two(rank, label, weight, order, n, limit, is_three, side, counts, best, stack, found):
+    """As `solve_one` for trees of depth two; of three leaves only if `is_three`.
+
+    Returns whether the work was enough. If not, the tree is the best one until then.
+    """
+    solve_one(rank, label, weight, order, n, limit, side, counts, best, found)
+    value, feature, at = found[VALUE], found[FEATURE], found[RANK]
+    whole, leaf, middle = value, best[0, 1], best[2]
     for j in range(order.shape[0]):
         if value == 0:
             break
@@ -173,44 +180,15 @@ def _solve_two(rank, label, weight, order, n, limit, is_three, side, counts, bes
 
 
 @compiled
-def solve_one(rank, label, weight, order, side, counts, best, found):
-    """The best stump, or leaf."""
-    n = order.shape[1]
-    for p in range(n):
-        side[order[0, p]] = 0
-    _stumps(rank, label, weight, order, n, 2**62, side, counts, best, found)
-    found[VALUE], found[FEATURE], found[RANK] = best[0, 0], best[0, 2], best[0, 3]
-
-
-@compiled
-def solve_two(rank, label, weight, order, limit, is_three, side, counts, best, stack, found):
-    """As `_solve_two`, for all rows of `order`."""
-    return _solve_two(
-        rank,
-        label,
-        weight,
-        order,
-        order.shape[1],
-        limit,
-        is_three,
-        side,
-        counts,
-        best,
-        stack,
-        found,
-    )
-
-
-@compiled
 def solve_three(rank, label, weight, order, part, limit, side, goes, counts, best, stacks, found):
     """As `solve_two` for depth three; `part` is scratch like `order`."""
     n_features, n = order.shape
-    if not _solve_two(
+    if not solve_two(
         rank, label, weight, order, n, limit, False, side, counts, best, stacks[0], found
     ):
         return False
-    value, feature, at = min(limit, found[VALUE]), found[FEATURE], found[RANK]
-    whole, stack, middle = found[VALUE], stacks[1], best[3]
+    value, feature, at = found[VALUE], found[FEATURE], found[RANK]
+    whole, stack, middle = value, stacks[1], best[3]
     for j in range(n_features):
         if value == 0:
             break
@@ -241,7 +219,7 @@ def solve_three(rank, label, weight, order, part, limit, side, goes, counts, bes
                             m += 1
                 found[WORK] += 2 * n * n_features
                 most = min(value, value - middle[1 - s] + margin)
-                if not _solve_two(
+                if not solve_two(
                     rank, label, weight, part, m, most, False, side, counts, best, stacks[0], found
                 ):
                     found[VALUE], found[FEATURE], found[RANK] = value, feature, at

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid._core.kernels.local_search import N_CODES
 from pellucid._utils.compilation import compiled, inner
-
-N_CODES = 64
-"""Coarse steps of a column."""
 
 FEATURE, RANK, LEFT, RIGHT, BEGIN, END, PARENT, LABEL, WRONG, WEIGHT, STALE = range(11)
 """Rows of `nodes`. A row of the data goes left if its rank in the column is at most RANK. A leaf
@@ -30,18 +28,9 @@ STATE, WORK = range(2)
 """Entries of `state`: that of the random numbers, and about the nanoseconds of work done."""
 
 (
-    MAX_DEPTH,
-    MAX_CONDITIONS,
-    N_COLUMNS,
-    N_IMPROVED,
-    N_ROUNDS,
-    MAX_WORK,
-    TEMPERATURE,
-    COVER,
-    PENALTY,
-    OBJECTIVE,
-    SIZE,
-) = range(11)
+    MAX_DEPTH, MAX_CONDITIONS, N_COLUMNS, N_IMPROVED, N_ROUNDS, MAX_WORK, TEMPERATURE, COVER,
+    PENALTY, OBJECTIVE, SIZE,
+) = range(11)  # fmt: skip
 """Entries of `settings`: limits of a tree; columns that are drawn for a new split, and for a first
 improvement of cuts; rounds and work of the search; part of the mistakes that a step may lose at
 first; what a label without a leaf, and what a condition of a row count; objective and weighted
@@ -304,7 +293,7 @@ def _grow(
     rank, code, ends, own, nodes, rows, top, n_new, counts, scratch, table, score, settings, state
 ):
     """Split the leaf of largest gain below a leaf, several times; returns how often it could."""
-    n_nodes = nodes.shape[1]
+    n_nodes, n_columns = nodes.shape[1], int(settings[N_COLUMNS])
     for i in range(n_nodes):
         score[i] = -1.0
     score[top] = -2.0
@@ -314,7 +303,6 @@ def _grow(
             if score[i] == -2.0:
                 score[i] = -1.0
                 if _depth(nodes, i) < settings[MAX_DEPTH]:
-                    n_columns = int(settings[N_COLUMNS])
                     score[i] = _find_split(code, ends, own, nodes, rows, i, table, n_columns, state)
             if score[i] > score[chosen]:
                 chosen = i
@@ -432,6 +420,13 @@ def _pick(nodes, kind, state):
     return found
 
 
+@inner
+def _copy_nodes(nodes, target):
+    for r in range(N_NODE_ROWS):
+        for i in range(nodes.shape[1]):
+            target[r, i] = nodes[r, i]
+
+
 @compiled
 def search_labels(
     rank, code, ends, own, best, nodes, trial, rows, trial_rows, scratch, gains, sums, table, score,
@@ -459,9 +454,7 @@ def search_labels(
             n_done, kind, value = np.floor(part), NOTHING, np.inf
         temperature = settings[TEMPERATURE] * best_value * (1 - n_done / n_rounds)
         temperature *= 1 - (part - n_done) if kind != NOTHING else 0.0
-        for r in range(N_NODE_ROWS):
-            for i in range(n_nodes):
-                trial[r, i] = best[r, i] if kind == NOTHING else nodes[r, i]
+        _copy_nodes(best if kind == NOTHING else nodes, trial)
         for p in range(n_rows):
             trial_rows[p] = rows[p]
         if kind == NOTHING:
@@ -520,16 +513,12 @@ def search_labels(
             is_best = after < best_value or (after == best_value and size < best_size)
             if after >= 0 and is_best:
                 best_value, best_size = after, size
-                for r in range(N_NODE_ROWS):
-                    for i in range(n_nodes):
-                        best[r, i] = trial[r, i]
+                _copy_nodes(trial, best)
             if after < 0 or after > value + (MAX_DETOUR if phase < 2 else 1.0) * temperature:
                 break
         if kind == NOTHING or (0 <= after <= value + temperature):
             value = after if after >= 0 else np.inf
-            for r in range(N_NODE_ROWS):
-                for i in range(n_nodes):
-                    nodes[r, i] = trial[r, i]
+            _copy_nodes(trial, nodes)
             for p in range(n_rows):
                 rows[p] = trial_rows[p]
     settings[OBJECTIVE], settings[SIZE] = best_value, best_size

@@ -20,32 +20,21 @@ import numpy as np
 
 from pellucid._utils.compilation import fused, inner, reordered
 
-N_CODES = 64
-"""Coarse steps of a column."""
-
+N_CODES = 64  # coarse steps of a column
+# Part of a subtree's cost by which a column may be worse in coarse steps than the current cut.
 MAX_COARSE_LOSS = 0.2
-"""Part of a subtree's cost by which a column may be worse in coarse steps than the current cut."""
-
-MIN_GAIN = 1e-9
-"""Part of BSS by which a cut must be better than the current one."""
-
+MIN_GAIN = 1e-9  # part of BSS by which a cut must be better than the current one
+# Part of BSS up to which two cuts or columns are equal; ties go to the first column and rank. Sums
+# in floating point depend on the order of the rows, and on rows being repeated or weighted.
 TIE = 1e-12
-"""Part of BSS up to which two cuts or columns are equal; ties go to the first column and rank.
-
-Sums in floating point depend on the order of the rows, and on rows being repeated or weighted.
-"""
+# Steps of power iteration for the main axis of a leaf, on which the choice of columns depends
+# (convention).
+N_ITERATIONS = 3
+# Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise.
+GIVE_UP_FACTOR = 0.5
 
 KEY, ORDER, OLD_KEY, OLD_ORDER, COUNT, LEFT_GROUP, RIGHT_GROUP, CONTESTED, STACK, INNER = range(10)
 """Rows of the scratch array; the first five are those of `radix_sort`."""
-
-N_ITERATIONS = 3
-"""Steps of power iteration for the main axis of a leaf, of which the choice of columns depends.
-
-Convention.
-"""
-
-GIVE_UP_FACTOR = 0.5
-"""Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise."""
 
 RIGHT, MOVED, MEANS = range(3)
 """Sums of groups if all rows are on the right, the same during a sweep, and means."""
@@ -91,9 +80,7 @@ BETWEEN_SS, SPLIT_GAIN, AGREED = range(3)
 
 @inner
 def radix_sort(arrays, n):
-    """Stable sort of n nonnegative integers, eight bits at a time.
-
-    Numba's own sorts take long to compile.
+    """Stable sort of n nonnegative integers, eight bits at a time. Numba's sorts compile slowly.
 
     `arrays` has the keys and the items in its first rows, and three rows of scratch space; its
     shape is (5 or more, 257 or n or more).
@@ -293,7 +280,6 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
     n_features, n_columns, begin = n_values - 2, code.shape[1], nodes[BEGIN, leaf]
     for j in range(n_features + 1):
         buffers[RIGHT, leaf, j] = 0.0
-    for j in range(n_features + 1):
         buffers[RIGHT, 1, j] = sums[leaf, j]
     whole = 0.0
     if not is_same_space and begin < nodes[END, leaf]:
@@ -506,20 +492,9 @@ def _best_cut(
 
 @fused
 def reoptimise(
-    rank,
-    code,
-    statistics,
-    nodes,
-    rows,
-    sums,
-    scores,
-    top,
-    limits,
-    by_weight,
-    scratch,
-    buffers,
+    rank, code, statistics, nodes, rows, sums, scores, top, limits, by_weight, scratch, buffers,
     coarse,
-):
+):  # fmt: skip
     """Improve the cuts of a subtree until none improves; for a leaf, find its best split.
 
     The cut of the top node comes last; otherwise a cut that has just been changed would be undone

@@ -14,13 +14,8 @@ the mistakes at edge t are
 and sums[t, 1] is the most by which they decrease inside bin t. Rows are added to the sums and
 subtracted from them in any order.
 
-Histograms of binned columns: weight by group of rows and bin.
-
-H[f, g, b] = sum of the weights of the rows of group g with code b in the f-th column
-
-Objectives of splits between centers: exact at the edges, bounded inside the bins.
-
-Terms used for one column of one node:
+Objectives of splits between centers are exact at the edges and bounded inside the bins. Terms used
+for one column of one node:
 
     sorted_code : codes of the node's centers, ascending. Gap g holds the thresholds from the g-th
         up to, not including, the next one; g + 1 centers lie on its left. Centers with the same

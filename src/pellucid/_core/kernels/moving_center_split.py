@@ -7,7 +7,7 @@ With S[c] and W[c] the sum and the weight of the rows of cluster c, the cost of 
 with BSS the between-cluster sum of squares, which is maximised. Each row that goes from the right
 to the left of a threshold moves its part of S and W from its right to its left cluster. Sums are
 taken about an origin, which is 0 for sparse data. Clusters are given as a
-`pellucid._core.refine.node_cuts.Moments`.
+`pellucid._core.refine.polish_state.Moments`.
 """
 
 from __future__ import annotations
@@ -81,8 +81,13 @@ def _move_sparse(rows, i, a, b, S, squares):
         S[b, j] -= part
 
 
-def _move_loop(move: Any) -> Any:
-    """The loop over dense or over CSR rows."""
+def _loops(is_sparse: bool, move: Any) -> tuple[Any, Any]:
+    """The loops over dense or over CSR rows.
+
+    |S|^2 of dense rows is computed where it is needed. That of sparse rows is updated with every
+    stored entry. It keeps the rounding errors of its largest value, and is computed anew before
+    they could count for the weight that is left.
+    """
 
     @compiled
     def move_rows(moves, rows, moments, squares):
@@ -96,17 +101,6 @@ def _move_loop(move: Any) -> Any:
                 W[b] -= w
                 N[a] += 1
                 N[b] -= 1
-
-    return move_rows
-
-
-def _sweep_loop(is_sparse: bool, move: Any) -> Any:
-    """The loop over dense or over CSR rows.
-
-    |S|^2 of dense rows is computed where it is needed. That of sparse rows is updated with every
-    stored entry. It keeps the rounding errors of its largest value, and is computed anew before
-    they could count for the weight that is left.
-    """
 
     @compiled
     def sweep(order, values, rows, moments, wanted, n_empty, tolerance, squares, largest):
@@ -146,8 +140,8 @@ def _sweep_loop(is_sparse: bool, move: Any) -> Any:
                     best, threshold = total, values[i]
         return best, threshold
 
-    return sweep
+    return move_rows, sweep
 
 
-move_dense, move_sparse = _move_loop(_move_dense), _move_loop(_move_sparse)
-sweep_dense, sweep_sparse = _sweep_loop(False, _move_dense), _sweep_loop(True, _move_sparse)
+move_dense, sweep_dense = _loops(False, _move_dense)
+move_sparse, sweep_sparse = _loops(True, _move_sparse)

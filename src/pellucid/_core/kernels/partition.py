@@ -9,27 +9,14 @@ from pellucid._utils.compilation import compiled
 
 @compiled
 def partition_rows(
-    rows,
-    ends,
-    center_is_left,
-    column,
-    values,
-    edges,
-    inside,
-    code,
-    threshold,
-    kept,
-    separated,
-    sizes,
-    n_kept,
+    rows, ends, center_is_left, column, values, edges, inside, code, threshold, sides, sizes, n_kept
 ):
     """Partition rows by whether values[row] <= threshold; returns the largest such value and the
     smallest of the others, or infinities.
 
     Rows of center c are ``rows[ends[c]:ends[c + 1]]``. Side 0 is the left. Rows on the side of
-    their center go to ``kept[side]``, other rows to ``separated[side]``; ``sizes[0, side]`` and
-    ``sizes[1, side]``, 0 before, become their numbers, and ``n_kept[c]`` the number of rows that a
-    center keeps.
+    their center go to ``sides[0, side]``, other rows to ``sides[1, side]``; ``sizes``, 0 before,
+    becomes their numbers, and ``n_kept[c]`` the number of rows that a center keeps.
 
     `column` holds the codes of all rows and `values` their values; `code` is the code of the
     threshold. A value decides, and is read, only in the bin of the threshold and, to find the two
@@ -37,6 +24,7 @@ def partition_rows(
     are edges[b] unless inside[b]. Every row is written to both of its possible places, which avoids
     a branch.
     """
+    kept, separated = sides
     low, high = -np.inf, np.inf
     below, above = -1, 1 << 30  # below and above all codes
     for c in range(len(center_is_left)):

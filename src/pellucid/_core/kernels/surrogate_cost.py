@@ -132,13 +132,14 @@ def add_entries(rows, bins, first_bin, losses, sums):
 
 
 @compiled
-def number_bins(indptr, codes, zero_code, inside, counts, bins, zero_bin, layout):
-    """Number the bins of CSC columns that hold entries or 0; see `Entries` and `BinLayout`.
+def number_bins(
+    indptr, codes, zero_code, inside, counts, bins, zero_bin, ends, code_of_bin, is_inside
+):
+    """Number the bins of CSC columns that hold entries or 0; see `SparseLossSearch`.
 
-    Column f has the entries indptr[f] <= p < indptr[f + 1]. Sets bins[p], zero_bin[f] and the
-    arrays of `layout`. `counts` is 0 for each code, before and after.
+    Column f has the entries indptr[f] <= p < indptr[f + 1]. Sets bins[p], zero_bin[f], and by bin
+    its code and whether it may hold several values. `counts` is 0 for each code, before and after.
     """
-    ends, code_of_bin, is_inside = layout
     b = 0
     for f in range(len(zero_code)):
         last = zero_code[f]

@@ -50,7 +50,6 @@ class TreeLimits:
 
     @property
     def limits_depth(self) -> bool:
-        """Whether a tree may be too deep."""
         return self.safe_depth is not None
 
     @property
@@ -60,10 +59,8 @@ class TreeLimits:
         return min(limits, default=None)
 
     def allows(self, tree: ThresholdTree) -> bool:
-        """Whether a tree is within the limits."""
-        if self.max_conditions is None:
-            return self.allows_sizes(tree.max_depth, 0)
-        return self.allows_sizes(tree.max_depth, int(conditions_per_leaf(tree).max()))
+        n_conditions = 0 if self.max_conditions is None else int(conditions_per_leaf(tree).max())
+        return self.allows_sizes(tree.max_depth, n_conditions)
 
     def allows_sizes(self, depth: int, n_conditions: int) -> bool:
         """Whether a tree of this depth, and with so long a rule, is within the limits."""
@@ -97,15 +94,10 @@ def search_from(
 
 
 class LocalSearch:
-    """A local search from one tree.
+    """A local search from one tree, with the best tree found and its `between_ss`.
 
-    Attributes
-    ----------
-    best : LocalSearchTree
-        The best tree found.
-    between_ss : float
-        Its between-cluster sum of squares; minus infinity if a cluster has no leaf or no rows, or
-        if the start tree exceeds the limits.
+    That is minus infinity if a cluster has no leaf or no rows, or if the start tree exceeds the
+    limits.
     """
 
     def __init__(self, data: LocalSearchData, tree: ThresholdTree, limits: TreeLimits) -> None:
@@ -133,18 +125,17 @@ class LocalSearch:
         if self.best.is_grouped or self._regrown_at == self.between_ss:
             return []
         self._regrown_at = self.between_ss
-        problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves_by_cluster()])
+        arrays, leaves = self.best.arrays, self.best.leaves()
+        if self.data.mistake_cost > 0:
+            leaves.sort(key=arrays.cluster.item)
+        problem = self.data.with_centers(arrays.sums[leaves])
         criteria = [InducedCost(problem, penalty) for penalty in tuning.REGROWN_PENALTIES]
-        if self.limits.safe_depth is not None:
-            limited = DepthLimitedCost(
-                problem, tuning.REGROWN_LIMITED_PENALTY, self.limits.safe_depth
-            )
+        if (depth := self.limits.safe_depth) is not None:
+            limited = DepthLimitedCost(problem, tuning.REGROWN_LIMITED_PENALTY, depth)
             criteria = [InducedCost(problem), limited]
-        trees: list[ThresholdTree] = []
-        for criterion in criteria:
-            growth = grow(criterion, "greedy", "midpoint", Progress("", 1, 0))
-            if (tree := growth.builder.build()) not in trees:
-                trees.append(tree)
+        silent = Progress("", 1, 0)
+        growths = [grow(criterion, "greedy", "midpoint", silent) for criterion in criteria]
+        trees = list(dict.fromkeys(growth.builder.build() for growth in growths))
         return problem.pool.map(lambda tree: LocalSearch(self.data, tree, self.limits), trees)
 
     def run(self, work: float, seed: int, part: float = 0.0) -> None:
@@ -159,7 +150,9 @@ class LocalSearch:
         cost = self.data.total_ss - value
         highest = tuning.START_TEMPERATURE * (1 - part)
         tree.update_bounds()
-        n_failures, n_neighbours = 0, tree.count_neighbours()
+        n_failures, n_leaves = 0, len(tree.leaves())
+        n_cuts = sum(len(values) - 1 for values in self.data.values)
+        n_neighbours = (n_leaves - 1) * (n_cuts + n_leaves)  # in one cut, or in one leaf's place
         while (done := (workspace.work - begin) / work) < 1:
             if n_failures > n_neighbours:
                 if tree is self.best:
@@ -167,36 +160,21 @@ class LocalSearch:
                 return
             n_failures += 1
             workspace.work += tuning.STEP_WORK
-            trial, temperature = tree.copy(), highest * cost * (1 - done)
-            found = self._step(trial, random, value, temperature, tuning.MAX_DETOUR * cost)
-            if found is None:
+            trial, goal = tree.copy(), value - highest * cost * (1 - done)
+            top = change(trial, random)
+            if top is None or not self._is_allowed(trial):
                 continue
-            tree, value, n_failures = trial, found, 0
+            after = trial.reoptimise(top, goal, value - tuning.MAX_DETOUR * cost)
+            if after <= goal or abs(after - value) <= tuning.SEARCH_TIE * abs(value):
+                continue
+            trial.mark_ancestors(top)
+            after = trial.reoptimise(trial.root)
+            if not self._is_allowed(trial):  # other cuts may need more conditions
+                continue
+            tree, value, n_failures = trial, after, 0
             tree.update_bounds()
             if value > self.between_ss + tuning.SEARCH_TIE * abs(self.between_ss):
                 self.best, self.between_ss = tree, value
-
-    def _step(
-        self,
-        trial: LocalSearchTree,
-        random: Random,
-        value: float,
-        temperature: float,
-        max_detour: float,
-    ) -> float | None:
-        """Change a subtree of a tree whose BSS is `value` and re-optimise it.
-
-        Returns BSS after that, or None if the step is rejected.
-        """
-        top = change(trial, random)
-        if top is None or not self._is_allowed(trial):
-            return None
-        after = trial.reoptimise(top, value - temperature, value - max_detour)
-        if after <= value - temperature or abs(after - value) <= tuning.SEARCH_TIE * abs(value):
-            return None
-        trial.mark_ancestors(top)
-        after = trial.reoptimise(trial.root)
-        return after if self._is_allowed(trial) else None  # other cuts may need more conditions
 
 
 def change(tree: LocalSearchTree, random: Random) -> int | None:
@@ -231,7 +209,6 @@ def _move_leaf(tree: LocalSearchTree, random: Random) -> int | None:
 
 
 def _cut_at_random(tree: LocalSearchTree, random: Random) -> int | None:
-    """Give a node a random cut."""
     top, feature = random.choice(tree.inner()), random.randrange(tree.data.problem.n_features)
     if not len(tree.node_rows(top)):
         return None

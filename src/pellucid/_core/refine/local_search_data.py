@@ -10,6 +10,7 @@ The loops, and the statistics that they maintain, are in `pellucid._core.kernels
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -74,13 +75,20 @@ def take_rows(problem: Problem, rows: np.ndarray, units: np.ndarray) -> Problem:
         X = data.rows[rows]
         return Dataset(X.tocsc() if sparse.issparse(X) else X, weights, data.pool)
 
-    data, space = sample(problem.data), None
+    return with_data(problem, sample, problem.labels[rows])
+
+
+def with_data(
+    problem: Problem, replace_data: Callable[[Dataset], Dataset], labels: np.ndarray
+) -> Problem:
+    """The same problem with other data and labels."""
+    space = None
     if problem.has_space:
-        space = sample(problem.space), problem.space_centers
+        space = replace_data(problem.space), problem.space_centers
     return Problem(
-        data,
+        replace_data(problem.data),
         problem.centers,
-        problem.labels[rows],
+        labels,
         unit_from_labels=problem.unit_from_labels,
         space=space,
         mistake_cost=problem.mistake_cost,
@@ -104,7 +112,13 @@ def _hashes(X: Any, pool: ThreadPool) -> np.ndarray:
     def add(block: tuple[int, int]) -> np.ndarray:
         total = np.zeros(X.shape[0], dtype=np.uint64)
         for j in range(*block):
-            rows, values = _nonzeros(X, j)
+            if sparse.issparse(X):
+                part = slice(X.indptr[j], X.indptr[j + 1])
+                rows, values = X.indices[part], X.data[part]
+            else:
+                rows, values = np.arange(X.shape[0]), X[:, j]
+            kept = values.nonzero()[0]
+            rows, values = rows[kept], values[kept].astype(np.float64)
             total[rows] += mixed(values.view(np.uint64) ^ mixed(np.array([j], dtype=np.uint64)))
         return total
 
@@ -112,33 +126,8 @@ def _hashes(X: Any, pool: ThreadPool) -> np.ndarray:
     return np.asarray(parts.sum(axis=0, dtype=np.uint64))
 
 
-def _nonzeros(X: Any, feature: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and values of a column that are not 0, as float64."""
-    if sparse.issparse(X):
-        part = slice(X.indptr[feature], X.indptr[feature + 1])
-        rows, values = X.indices[part], X.data[part]
-    else:
-        rows, values = np.arange(X.shape[0]), X[:, feature]
-    kept = values.nonzero()[0]
-    return rows[kept], values[kept].astype(np.float64)
-
-
 class LocalSearchData:
-    """The rows of a problem, about ten bytes per value, also for sparse data.
-
-    Attributes
-    ----------
-    rows : RankedRows
-        Ranks and statistics of the rows, about an origin.
-    values : list of ndarray
-        The different values of each column.
-    total_ss : float
-        Sum of squares of all rows about the origin, in squared units.
-    unit : float
-        Unit of the values.
-    mistake_cost : float
-        What a row of weight 1 costs more in a cluster that is not its own, in squared units.
-    """
+    """The rows of a problem, about ten bytes per value, also for sparse data."""
 
     def __init__(self, problem: Problem) -> None:
         from pellucid._core.kernels.local_search import RankedRows
@@ -146,26 +135,21 @@ class LocalSearchData:
         self.problem, weights = problem, problem.weights
         X = dense_rows(problem.data)
         all_ranks, codes = np.empty(X.shape, dtype=np.uint16), np.empty(X.shape, dtype=np.uint8)
-        self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]
+        self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]  # different ones, by column
 
         def rank_column(j: int) -> None:
             self.values[j], ranks = np.unique(X[:, j], return_inverse=True)
             all_ranks[:, j] = ranks
-            codes[:, j] = _coarse_codes(ranks, weights.values, len(self.values[j]))
+            codes[:, j] = coarse_codes(ranks, weights.values, len(self.values[j]))[ranks]
 
         problem.pool.map(rank_column, range(X.shape[1]))
         found = SpaceStatistics.of(problem)
+        # Statistics are about an origin, and in this unit of the values.
         self._origin, self.unit = found.origin, found.unit
         self.rows = RankedRows(all_ranks, codes, found.values)
-        self.total_ss = float(found.values[:, -2].sum())
-        self.mistake_cost = problem.mistake_cost / self.unit**2
-
-    def cut_value(self, feature: int, rank: int) -> float:
-        """A number between the values of a column up to a rank and those above."""
-        values = self.values[feature]
-        if not 0 <= rank < len(values) - 1:
-            return -math.inf if rank < 0 else math.inf
-        return choose_threshold(float(values[rank]), float(values[rank + 1]), "midpoint")
+        self.total_ss = float(found.values[:, -2].sum())  # about the origin, in squared units
+        self.mistake_cost = problem.mistake_cost / self.unit**2  # of weight 1, in squared units
+        self.by_weight = weights.are_integers  # whether a row of weight w counts as w rows
 
     def with_centers(self, sums: np.ndarray) -> Problem:
         """The problem of explaining other centers, given as sums of row statistics.
@@ -179,25 +163,26 @@ class LocalSearchData:
         return problem.explaining(centers, labels)
 
 
-def _coarse_codes(ranks: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:
-    """Ranks in at most `N_CODES` steps of about the same weight."""
+def cut_value(values: np.ndarray, rank: int) -> float:
+    """A number between the values of a column up to a rank and those above."""
+    if not 0 <= rank < len(values) - 1:
+        return -math.inf if rank < 0 else math.inf
+    return choose_threshold(float(values[rank]), float(values[rank + 1]), "midpoint")
+
+
+def coarse_codes(ranks: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:
+    """The code of each rank, in at most `N_CODES` steps of about the same weight of some rows."""
     from pellucid._core.kernels.local_search import N_CODES
 
     if n_ranks <= N_CODES:
-        return ranks
+        return np.arange(n_ranks)
     ends = np.cumsum(np.bincount(ranks, weights=weight))
-    return np.minimum(ends * (N_CODES / ends[-1]), N_CODES - 1)[ranks]
+    return np.minimum(ends * (N_CODES / ends[-1]), N_CODES - 1).astype(np.intp)
 
 
 class Workspace:
-    """Scratch of the loops, and the work that they have done.
-
-    Attributes
-    ----------
-    scratch, buffers, coarse : ndarray
-        As `pellucid._core.kernels.local_search.reoptimise` needs them.
-    work : float
-        About the nanoseconds spent, computed from the sizes of what was done.
+    """Scratch as `pellucid._core.kernels.local_search.reoptimise` needs it, and the work done:
+    about the nanoseconds spent, computed from the sizes of what was done.
     """
 
     def __init__(self, data: LocalSearchData, n_leaves: int) -> None:

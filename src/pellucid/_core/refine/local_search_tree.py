@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -19,10 +18,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pellucid._core.refine import tuning
-from pellucid._core.refine.local_search_data import LocalSearchData, Workspace
-from pellucid._core.refine.mutable_tree import ArrayTree
-from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
-from pellucid.tree.rounding import ThresholdStyle, choose_threshold
+from pellucid._core.refine.local_search_data import LocalSearchData, Workspace, cut_value
+from pellucid._core.refine.mutable_tree import ArrayTree, Cut, build_tree
+from pellucid.tree import LEAF, ThresholdTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 class LocalSearchTree(ArrayTree):
@@ -40,13 +39,12 @@ class LocalSearchTree(ArrayTree):
         n_rows = len(data.rows.statistics)
         self.data, self.workspace, n_clusters = data, workspace, data.problem.n_clusters
         self.is_grouped = n_nodes > 2 * n_clusters - 1
-        self.n_exact_columns = tuning.N_EXACT_COLUMNS
-        self._set_arrays(
-            np.full((10, n_nodes), LEAF, dtype=np.int64),
-            np.arange(n_rows, dtype=np.int32),
-            np.zeros((n_nodes, n_values)),
-            np.zeros((3, n_nodes)),
-        )
+        self.n_exact_columns, is_same_space = tuning.N_EXACT_COLUMNS, not data.problem.has_space
+        # As `reoptimise` needs them; entries 1 to 3 are set in each call.
+        self._limits = np.array([n_clusters, 0.0, 0.0, 0.0, data.mistake_cost, is_same_space])
+        nodes = np.full((10, n_nodes), LEAF, dtype=np.int64)
+        rows = np.arange(n_rows, dtype=np.int32)
+        self._set_arrays(nodes, rows, np.zeros((n_nodes, n_values)), np.zeros((3, n_nodes)))
         arrays, given = self.arrays, slice(tree.node_count)
         arrays.group[:] = arrays.cluster[:] = np.arange(n_nodes)
         if self.is_grouped:
@@ -62,17 +60,14 @@ class LocalSearchTree(ArrayTree):
         arrays.begin[self.root], arrays.end[self.root] = 0, n_rows
         self.route(self.root)
 
-    def _set_arrays(
-        self, nodes: np.ndarray, rows: np.ndarray, sums: np.ndarray, scores: np.ndarray
-    ) -> None:
+    def _set_arrays(self, *blocks: np.ndarray) -> None:
         from pellucid._core.kernels.local_search import TreeArrays
 
-        self._blocks = nodes, rows, sums, scores
+        self._blocks = nodes, rows, sums, scores = blocks
         self.arrays = TreeArrays._make([*nodes, rows, sums, *scores])
         self.left, self.right = self.arrays.left, self.arrays.right
 
     def copy(self) -> LocalSearchTree:
-        """A tree that can be changed without changing this one."""
         other = object.__new__(LocalSearchTree)
         other.__dict__.update(self.__dict__)
         other._set_arrays(*(block.copy() for block in self._blocks))
@@ -80,27 +75,14 @@ class LocalSearchTree(ArrayTree):
             other._bounds = self._bounds.copy()
         return other
 
-    def parent(self, node: int) -> int:
-        """The parent of a node that is not the root."""
-        return self.arrays.parent.item(node)
-
-    def path(self, node: int) -> Iterator[int]:
+    def path(self, node: int) -> list[int]:
         """A node, its parent, and so on up to the root."""
-        for _ in range(len(self.left)):
-            yield node
-            if node == self.root:
-                return
-            node = self.parent(node)
-        raise RuntimeError("the parents of a tree have a cycle")
-
-    def count_neighbours(self) -> int:
-        """How many trees differ from a tree of this size in one cut, or in one leaf's place."""
-        n_leaves = len(self.leaves())
-        n_cuts = sum(len(values) - 1 for values in self.data.values)
-        return (n_leaves - 1) * (n_cuts + n_leaves)
+        parent, path = self.arrays.parent, [node]
+        while path[-1] != self.root:
+            path.append(parent.item(path[-1]))
+        return path
 
     def node_rows(self, node: int) -> np.ndarray:
-        """The rows of a node."""
         return self.arrays.rows[self.arrays.begin.item(node) : self.arrays.end.item(node)]
 
     def between_ss(self) -> float:
@@ -116,7 +98,7 @@ class LocalSearchTree(ArrayTree):
 
     def mark_ancestors(self, node: int) -> None:
         """Mark the nodes above a changed one: they may have better cuts now."""
-        self.arrays.is_stale[list(self.path(node))[1:]] = True
+        self.arrays.is_stale[self.path(node)[1:]] = True
 
     def reoptimise(self, top: int, goal: float = -math.inf, lowest: float = -math.inf) -> float:
         """Improve cuts from a node down until none improves, and return BSS of the tree.
@@ -126,12 +108,10 @@ class LocalSearchTree(ArrayTree):
         """
         from pellucid._core.kernels.local_search import reoptimise
 
-        if not (self.is_grouped or self.is_leaf(top)):
+        if self.data.mistake_cost > 0 and not (self.is_grouped or self.is_leaf(top)):
             self._match_clusters()
-        problem, is_same_space = self.data.problem, not self.data.problem.has_space
-        sizes, costs = [problem.n_clusters, self.n_exact_columns], [self.data.mistake_cost]
-        limits = np.array([*sizes, lowest, goal, *costs, is_same_space])
-        by_weight, space = self.data.problem.weights.are_integers, self.workspace
+        space, limits, by_weight = self.workspace, self._limits, self.data.by_weight
+        limits[1:4] = self.n_exact_columns, lowest, goal
         value, work = reoptimise(
             *self.data.rows, *self._blocks, top, limits, by_weight,
             space.scratch, space.buffers, space.coarse,
@@ -141,8 +121,6 @@ class LocalSearchTree(ArrayTree):
 
     def _match_clusters(self) -> None:
         """Give each leaf the cluster whose rows it has, if mistakes have a cost."""
-        if self.data.mistake_cost == 0:
-            return
         leaves, arrays, problem = np.array(self.leaves()), self.arrays, self.data.problem
         k, n_rows = problem.n_clusters, (arrays.end - arrays.begin)[leaves]
         order = np.argsort(arrays.begin[leaves], kind="stable")
@@ -155,13 +133,6 @@ class LocalSearchTree(ArrayTree):
         arrays.cluster[leaves[at]] = cluster
         arrays.agreed[leaves[at]] = agreed[at, cluster]
 
-    def leaves_by_cluster(self) -> list[int]:
-        """The leaves by cluster if mistakes have a cost, otherwise from left to right."""
-        leaves = self.leaves()
-        if self.data.mistake_cost > 0:
-            leaves.sort(key=lambda leaf: self.arrays.cluster.item(leaf))
-        return leaves
-
     def set_cut(self, node: int, feature: int, rank: int) -> None:
         """Set the cut of a node; `route` is left to the caller."""
         self.arrays.feature[node], self.arrays.rank[node] = feature, rank
@@ -169,7 +140,7 @@ class LocalSearchTree(ArrayTree):
     def split_one(self, leaves: list[int], random: Random) -> int | None:
         """Split one of some leaves, drawn by what it gains; the leaf, or None if none gains."""
         if self.max_depth is not None:
-            leaves = [leaf for leaf in leaves if len(list(self.path(leaf))) <= self.max_depth]
+            leaves = [leaf for leaf in leaves if len(self.path(leaf)) <= self.max_depth]
         if self.is_grouped:
             return self._split_group(leaves, random)
         gains = [self.split_gain(leaf) * random.lognormvariate(0, tuning.NOISE) for leaf in leaves]
@@ -222,9 +193,8 @@ class LocalSearchTree(ArrayTree):
 
         if (self.arrays.split_gain[leaves] < 0).any():
             statistics, space = self.data.rows.statistics, self.workspace
-            by_weight = self.data.problem.weights.are_integers
             space.work += fill_gain_bounds(
-                statistics, *self._blocks, by_weight, self._bounds, space.buffers,
+                statistics, *self._blocks, self.data.by_weight, self._bounds, space.buffers,
                 self.data.mistake_cost,
             )  # fmt: skip
         return self._bounds[leaves]
@@ -238,7 +208,7 @@ class LocalSearchTree(ArrayTree):
         self.arrays.group[leaf] = place[1]
         self.route(leaf)
         self.mark_ancestors(leaf)
-        return self.parent(leaf)
+        return self.arrays.parent.item(leaf)
 
     def removable(self) -> list[int]:
         """The leaves of which one is removed before another one is split.
@@ -275,7 +245,7 @@ class LocalSearchTree(ArrayTree):
 
     def remove_leaf(self, leaf: int) -> int:
         """Replace the parent of a leaf by the leaf's sibling; return the parent's node."""
-        arrays, top = self.arrays, self.parent(leaf)
+        arrays, top = self.arrays, self.arrays.parent.item(leaf)
         left, right = self.children(top)
         sibling = left + right - leaf
         if self.is_grouped:
@@ -303,35 +273,22 @@ class LocalSearchTree(ArrayTree):
         Groups of leaves are matched with reference clusters so that most weight has its own
         cluster.
         """
-        problem, arrays = self.data.problem, self.arrays
-        builder = TreeBuilder(problem.n_features)
-        weight_by_cluster: dict[int, np.ndarray] = {}
-        leaves: list[tuple[int, int]] = []
-        stack = [(self.root, 0, np.arange(problem.n_samples, dtype=np.int32))]
-        while stack:
-            node, number, rows = stack.pop()
-            if self.is_leaf(node):
-                group = arrays.group.item(node)
-                weight, k = problem.weights.values[rows], problem.n_clusters
-                found = np.bincount(problem.labels[rows], weight, minlength=k)
-                weight_by_cluster[group] = weight_by_cluster.get(group, 0) + found
-                leaves.append((number, group))
-                continue
-            feature, rank = arrays.feature.item(node), arrays.rank.item(node)
-            values = problem.values(feature, rows)
-            goes_left = values <= self.data.cut_value(feature, rank)
-            sides = rows[goes_left], rows[~goes_left]
-            if not (len(sides[0]) and len(sides[1])):
-                stack.append((self.children(node)[0 if len(sides[0]) else 1], number, rows))
-                continue
-            interval = float(values[goes_left].max()), float(values[~goes_left].min())
-            threshold = choose_threshold(*interval, threshold_style)
-            children = builder.split(number, feature=feature, threshold=threshold)
-            stack += zip(self.children(node), children, sides)
-        matched = linear_sum_assignment(list(weight_by_cluster.values()), maximize=True)[1]
-        cluster = dict(zip(weight_by_cluster, matched.tolist()))
-        for number, group in leaves:
-            builder.set_cluster(number, cluster[group])
+        problem, arrays, values = self.data.problem, self.arrays, self.data.values
+        splits = zip(*(a.tolist() for a in (arrays.feature, arrays.rank, self.left, self.right)))
+        nodes = [
+            None if left == LEAF else Cut(j, cut_value(values[j], rank), left, right)
+            for j, rank, left, right in splits
+        ]
+        builder, leaves = build_tree(problem, nodes, threshold_style)
+        weights: dict[int, np.ndarray] = {}  # by group and cluster
+        for node, rows in leaves.values():
+            weight, group = problem.weights.values[rows], arrays.group.item(node)
+            found = np.bincount(problem.labels[rows], weight, minlength=problem.n_clusters)
+            weights[group] = weights.get(group, 0) + found
+        matched = linear_sum_assignment(list(weights.values()), maximize=True)[1]
+        cluster = dict(zip(weights, matched.tolist()))
+        for number, (node, _) in leaves.items():
+            builder.set_cluster(number, cluster[arrays.group.item(node)])
         return builder.build()
 
 

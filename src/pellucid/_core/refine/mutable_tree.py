@@ -6,6 +6,9 @@ rows. Here any part of a tree changes, nodes are reused, and the rows of each no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from pellucid._core.criteria.partition import split_rows
@@ -15,66 +18,94 @@ from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 
-class ArrayTree:
-    """A binary tree in arrays. Some nodes may be unused.
+class Cut(NamedTuple):
+    """A split of a tree: values up to `value` go left. Children are positions among the nodes."""
 
-    Attributes
-    ----------
-    root : int
-    left, right : ndarray of int
-        Children of each node; -1 for a leaf. Changed by `set_children` only.
+    feature: int
+    value: float
+    left: int
+    right: int
+
+
+def build_tree(
+    problem: Problem, nodes: Sequence[Cut | None], style: ThresholdStyle
+) -> tuple[TreeBuilder, dict[int, tuple[int, np.ndarray]]]:
+    """The tree of some nodes, None for a leaf, on the rows of a problem, without empty sides.
+
+    Also returns place in `nodes` and rows of each leaf, by number.
     """
+    builder, leaves = TreeBuilder(problem.n_features), {}
+    stack = [(0, 0, np.arange(problem.n_samples, dtype=np.int32))]
+    while stack:
+        place, number, rows = stack.pop()
+        builder.set_counts(number, len(rows), problem.weights.total_of(rows))
+        cut = nodes[place]
+        if cut is None:
+            leaves[number] = place, rows
+            continue
+        values = problem.values(cut.feature, rows)
+        goes_left = values <= cut.value
+        left, right = divide_rows(rows, goes_left)
+        if not (len(left) and len(right)):
+            stack.append((cut.left if len(left) else cut.right, number, rows))
+            continue
+        low, high = float(values[goes_left].max()), float(values[~goes_left].min())
+        threshold = choose_threshold(low, high, style)
+        children = builder.split(number, feature=cut.feature, threshold=threshold)
+        stack += zip((cut.left, cut.right), children, (left, right))
+    return builder, leaves
+
+
+class ArrayTree:
+    """A binary tree in arrays. Some nodes may be unused."""
 
     root = 0
-    left: np.ndarray
+    left: np.ndarray  # children of each node, -1 for a leaf; changed by `set_children` only
     right: np.ndarray
-    _all_nodes: list[int] | None = None
-    _all_leaves: list[int] | None = None
+    _of_root: tuple[list[int], list[int]] | None = None
 
     def set_children(self, node: int, left: int = LEAF, right: int = LEAF) -> None:
         """Give a node other children; without any it becomes a leaf."""
         self.left[node], self.right[node] = left, right
-        self._all_nodes = self._all_leaves = None
+        self._of_root = None
 
     def preorder(self, start: int | None = None) -> list[int]:
         """Nodes from `start` (the root) down, parents before children, left before right.
 
         Those of the whole tree are stored and must not be changed.
         """
-        if start is not None and start != self.root:
-            return self._nodes_from(start)
-        if self._all_nodes is None:
-            self._all_nodes = self._nodes_from(self.root)
-        return self._all_nodes
+        return self._nodes_from(start)[0]
 
-    def _nodes_from(self, start: int) -> list[int]:
+    def leaves(self, start: int | None = None) -> list[int]:
+        """Leaves from `start` (the root) down, from left to right; stored as `preorder` is."""
+        return self._nodes_from(start)[1]
+
+    def _nodes_from(self, start: int | None) -> tuple[list[int], list[int]]:
+        """All nodes, and the leaves."""
+        top = self.root if start is None else start
+        if top == self.root and self._of_root is not None:
+            return self._of_root
         left, right = self.left.tolist(), self.right.tolist()
-        order, stack = [], [start]
+        order, leaves, stack = list[int](), list[int](), [top]
         while stack:
             node = stack.pop()
             order.append(node)
-            if left[node] != LEAF:
+            if left[node] == LEAF:
+                leaves.append(node)
+            else:
                 stack += (right[node], left[node])
-        return order
+        if top == self.root:
+            self._of_root = order, leaves
+        return order, leaves
 
     def is_leaf(self, node: int) -> bool:
-        """Whether a node has no children."""
         return self.left.item(node) == LEAF
 
     def inner(self) -> list[int]:
         """Inner nodes in preorder."""
         return [node for node in self.preorder() if not self.is_leaf(node)]
 
-    def leaves(self, start: int | None = None) -> list[int]:
-        """Leaves from `start` (the root) down, from left to right; stored as `preorder` is."""
-        if start is not None and start != self.root:
-            return [node for node in self.preorder(start) if self.is_leaf(node)]
-        if self._all_leaves is None:
-            self._all_leaves = [node for node in self.preorder() if self.is_leaf(node)]
-        return self._all_leaves
-
     def children(self, node: int) -> tuple[int, int]:
-        """Left and right child."""
         return self.left.item(node), self.right.item(node)
 
     def add_children(self, leaf: int) -> tuple[int, int]:
@@ -93,18 +124,9 @@ class MutableTree(ArrayTree):
     A node keeps its number as long as it is part of the tree. While the tree is changed, thresholds
     are the midpoints of their intervals, so that the result does not depend on `threshold_style`.
 
-    The final tree has thresholds of a style, and at most `n_leaves` leaves.
-
-    Attributes
-    ----------
-    feature, threshold, cluster : ndarray
-        By node, as in a :class:`ThresholdTree`.
-    goes_left : ndarray of shape (n_nodes, n_samples), bool
-        Whether a row would go left at an inner node.
-    reach : ndarray of shape (n_nodes, n_samples)
-        The leaf that a row would reach from a node.
-    rows : list of ndarray
-        The rows that reach each node from the root.
+    The final tree has thresholds of a style, and at most `n_leaves` leaves. By node and row,
+    `goes_left` says whether the row would go left at an inner node, and `reach` is the leaf that it
+    would reach from there. `rows` are those that reach each node from the root.
     """
 
     def __init__(
@@ -112,11 +134,10 @@ class MutableTree(ArrayTree):
     ) -> None:
         self.problem, self.threshold_style = problem, threshold_style
         size, n_rows = 2 * max(n_leaves, tree.n_leaves) - 1, problem.n_samples
-        self.feature = _extend(tree.feature, size)
-        self.threshold = _extend(tree.threshold, size)
-        self.left = _extend(tree.children_left, size)
-        self.right = _extend(tree.children_right, size)
-        self.cluster = _extend(tree.cluster, size)
+        given = tree.feature, tree.threshold, tree.children_left, tree.children_right, tree.cluster
+        self.feature, self.threshold, self.left, self.right, self.cluster = (
+            np.append(array, np.full(size - len(array), LEAF, dtype=array.dtype)) for array in given
+        )
         self.goes_left = np.empty((size, n_rows), dtype=bool)
         self.reach = np.empty((size, n_rows), dtype=np.uint8 if size <= 256 else np.int32)
         self._all_rows = np.arange(n_rows, dtype=np.int32)
@@ -129,7 +150,6 @@ class MutableTree(ArrayTree):
         self.center_thresholds()
 
     def copy(self) -> MutableTree:
-        """A tree that can be changed without changing this one."""
         other = object.__new__(MutableTree)
         other.__dict__.update(self.__dict__)
         for name in ("feature", "threshold", "left", "right", "cluster", "goes_left", "reach"):
@@ -139,26 +159,23 @@ class MutableTree(ArrayTree):
 
     @property
     def leaf(self) -> np.ndarray:
-        """Leaf of each row."""
         return self.reach[self.root]
 
     def labels(self) -> np.ndarray:
-        """Cluster of each row."""
         return self.cluster[self.leaf]
 
-    def has_rows(self, n_clusters: int) -> np.ndarray:
+    def has_rows(self) -> np.ndarray:
         """Whether each cluster has rows."""
-        found = np.zeros(n_clusters, dtype=bool)
+        found = np.zeros(self.problem.n_clusters, dtype=bool)
         found[[self.cluster[leaf] for leaf in self.leaves() if len(self.rows[leaf])]] = True
         return found
 
     def update_all(self) -> None:
         """Recompute `reach` and `rows` of all nodes, after a change of the tree."""
-        order = self.preorder()
-        for node in reversed(order):
+        for node in reversed(self.preorder()):
             self.update_reach(node)
         self.rows[self.root] = self._all_rows
-        for node in order:
+        for node in self.preorder():
             self.update_rows(node)
 
     def update_at(self, node: int) -> None:
@@ -193,7 +210,7 @@ class MutableTree(ArrayTree):
         if self.is_leaf(node):
             self.reach[node] = node
         else:
-            left, right = self.reach[self.left[node]], self.reach[self.right[node]]
+            left, right = (self.reach[child] for child in self.children(node))
             self.reach[node] = np.where(self.goes_left[node], left, right)
 
     def update_rows(self, node: int) -> None:
@@ -231,7 +248,12 @@ class MutableTree(ArrayTree):
 
     def to_tree(self) -> tuple[ThresholdTree, np.ndarray]:
         """The final tree, and the node number of each row's leaf in it."""
-        threshold = self._final_thresholds()
+        # As they were given; in the style of the tree at and below changed nodes.
+        threshold, is_changed = self._given_threshold.copy(), self._is_changed.copy()
+        for node in self.inner():
+            if is_changed[node]:
+                threshold[node] = self._styled(node, self.threshold_style)
+                is_changed[list(self.children(node))] = True
         builder, weights = TreeBuilder(self.problem.n_features), self.problem.weights
         leaf = np.empty(self.problem.n_samples, dtype=np.intp)
         number = {self.root: 0}
@@ -260,19 +282,3 @@ class MutableTree(ArrayTree):
         low, high, *_ = split_rows(self.problem, self.rows[node], feature, threshold)
         is_cut = np.isfinite(low) and np.isfinite(high)
         return choose_threshold(low, high, style) if is_cut else threshold
-
-    def _final_thresholds(self) -> np.ndarray:
-        """Thresholds as they were given; in the style of the tree at and below changed nodes."""
-        threshold, is_changed = self._given_threshold.copy(), self._is_changed.copy()
-        for node in self.inner():
-            if is_changed[node]:
-                threshold[node] = self._styled(node, self.threshold_style)
-                is_changed[list(self.children(node))] = True
-        return threshold
-
-
-def _extend(array: np.ndarray, size: int) -> np.ndarray:
-    """The array, filled up with -1 to a size."""
-    extended = np.full(size, LEAF, dtype=array.dtype)
-    extended[: len(array)] = array
-    return extended

@@ -26,6 +26,7 @@ from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.refine import tuning
+from pellucid._core.refine.local_search_data import with_data
 from pellucid._core.refine.mutable_tree import MutableTree
 from pellucid._core.refine.polish_state import PolishState
 from pellucid._core.refine.polish_steps import (
@@ -44,8 +45,6 @@ from pellucid.tree.rounding import ThresholdStyle
 
 
 class Polished(NamedTuple):
-    """A polished tree."""
-
     tree: ThresholdTree
     leaf: np.ndarray  # (n_samples,), intp, node number of each row's leaf
     centers: np.ndarray  # (n_clusters, n_features), means; a reference center where no rows are
@@ -74,7 +73,7 @@ def polish_tree(
     """
     n_leaves = max(n_leaves or 0, tree.n_leaves)
     is_about_mean = _is_about_mean(problem)
-    problem = (_dense(problem) if is_about_mean else problem).keeping_columns()
+    problem = _dense(problem) if is_about_mean else problem
     mutable = MutableTree(tree, problem, threshold_style, n_leaves)
     state = PolishState(mutable, problem, n_leaves, limits, is_about_mean=is_about_mean)
     history = [float(state.cost)]
@@ -111,22 +110,14 @@ def _is_about_mean(problem: Problem) -> bool:
 
 
 def _dense(problem: Problem) -> Problem:
-    """The same problem with dense rows, if they fit."""
-    X = problem.space.X
+    """The same problem with dense rows, if they fit; costs are those of the space."""
+    X, space = problem.space.X, problem.space
     size = X.shape[0] * X.shape[1]
     if not sparse.issparse(X) or (size > tuning.MAX_DENSE and size > 2 * X.nnz):
         return problem
     rows = X.toarray().astype(np.float64, copy=False)
-    data = type(problem.data)(rows, problem.weights, problem.pool)
-    is_same, space = problem.space is problem.data, (data, problem.space_centers)
-    return Problem(
-        data if is_same else problem.data,
-        problem.centers,
-        problem.labels,
-        unit_from_labels=problem.unit_from_labels,
-        space=None if is_same else space,
-        mistake_cost=problem.mistake_cost,
-    )
+    dense = type(problem.data)(rows, problem.weights, problem.pool)
+    return with_data(problem, lambda data: dense if data is space else data, problem.labels)
 
 
 def _improve(
@@ -159,17 +150,17 @@ def _take_round(state: PolishState, cuts_are_done: bool, bottom_up: bool) -> str
         return None
     prune(state)
     before = state.copy()
-    kind: str | None
     if not cuts_are_done and improve_cuts_with_fixed_centers(state, bottom_up=bottom_up):
         kind = "cuts"
     elif relabel_leaves(state) or improve_cuts_with_moving_centers(state):
         kind = "moves"
+    elif remove_useless(state) or add_splits(state):
+        kind = "structure"
     else:
-        kind = "structure" if remove_useless(state) or add_splits(state) else None
-    if kind is not None:
-        state.update_centers()
-        if not state.is_cheaper_than(before):
-            state.restore(before)
-            return None
-        state.tree.center_thresholds()
+        return None
+    state.update_centers()
+    if not state.is_cheaper_than(before):
+        state.restore(before)
+        return None
+    state.tree.center_thresholds()
     return kind

@@ -12,16 +12,125 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.column_search import FEW_ROWS, Split
+from pellucid._core.criteria.partition import split_rows
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.criteria.sums import ColumnScan, SumFormula, SumSearch
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
-from pellucid._core.refine.node_cuts import (
-    FixedCenterSearch,
+from pellucid._core.kernels import INFINITE_COST
+from pellucid._core.refine.polish_state import (
     Moments,
     MovingRows,
+    PolishState,
     best_moving_cut,
-    contested_rows,
+    fingerprint,
 )
-from pellucid._core.refine.polish_state import PolishState, fingerprint
+
+_CHUNK = 2**16
+"""Numbers that are sorted together."""
+
+
+class ContestedRows(NamedTuple):
+    """Rows of a node whose cost on the left of a cut differs from that on the right."""
+
+    rows: np.ndarray  # int32, row numbers, ascending
+    difference: np.ndarray  # int64, cost on the left minus cost on the right; never 0
+
+
+def contested_rows(
+    rows: np.ndarray, left: np.ndarray, right: np.ndarray, cluster: np.ndarray, costs: np.ndarray
+) -> ContestedRows:
+    """Those of the rows of a node whose cost depends on the side.
+
+    `left` and `right` have the leaf that each row of the data would reach on either side, `cluster`
+    has the cluster of each leaf, and `costs` that of each row in each cluster.
+    """
+    clusters = cluster[left[rows]], cluster[right[rows]]
+    moves = np.flatnonzero(clusters[0] != clusters[1])
+    rows, (on_left, on_right) = rows[moves], (side[moves] for side in clusters)
+    difference = costs[rows, on_left] - costs[rows, on_right]
+    kept = difference.nonzero()[0]
+    return ContestedRows(rows[kept], difference[kept])
+
+
+class SumOfDifferences(SumFormula):
+    """Sum of the differences of the rows on the left; negative and positive ones are apart."""
+
+    no_split = INFINITE_COST
+
+    def scan(self, sums: np.ndarray, inside: np.ndarray, totals: np.ndarray) -> ColumnScan:
+        """Judge all bins; a bound is that of the rows of negative difference of the bin.
+
+        If all differences of a bin have one sign, the edge on one side is at least as good as the
+        inside, unless it is no cut.
+        """
+        falls, rises = sums[:, :, 0], sums[:, :, 1]
+        low, high = falls.cumsum(axis=1), rises.cumsum(axis=1)
+        is_first = (low == falls) & (high == rises)
+        is_last = (low == totals[0]) & (high == totals[1])
+        is_cut = ((low | high) != 0) & ~is_last
+        values = np.where(is_cut, low + high, self.no_split)
+        is_open = ((falls != 0) | (is_first & (rises != 0))) & ((rises != 0) | is_last)
+        bounds = np.where(inside & is_open, low + high - rises, self.no_split)
+        edge = values.argmin(axis=1)
+        return ColumnScan(values[np.arange(len(edge)), edge], edge, bounds)
+
+    def cost(self, totals: np.ndarray) -> int:
+        return int(totals.sum())
+
+
+class FixedCenterSearch(SumSearch):
+    """The search for the cut with the least sum of differences on its left."""
+
+    def __init__(self, problem: Problem, contested: ContestedRows) -> None:
+        difference = contested.difference
+        terms = np.stack([np.minimum(difference, 0), np.maximum(difference, 0)], axis=1)
+        super().__init__(problem, SumOfDifferences(), contested.rows, terms.sum(axis=0), terms)
+        self._differences = difference
+
+    def best(self, goal: int) -> Split | None:
+        """The best cut below a goal, with contested rows on both sides.
+
+        Its threshold is the value of a contested row, so that the cut of other rows does not depend
+        on where edges of bins are.
+        """
+        cuts = self.best_splits(goal=goal) if len(self.rows) > 1 else []
+        if not cuts:
+            return None
+        rows = split_rows(self.problem, self.rows, cuts[0].feature, cuts[0].threshold)
+        return cuts[0]._replace(threshold=rows.low)
+
+    def best_features(self, number: int) -> np.ndarray:
+        """The columns with the best cuts, ascending; they do not depend on edges of bins."""
+        problem, features = self.problem, np.arange(self.problem.n_features)
+        if number >= len(features):
+            return features
+        found = np.full((len(features), 1, 3), INFINITE_COST)
+        blocks = problem.feature_blocks(features, len(self.rows))
+        problem.pool.map(lambda block: self.scan(block, found), blocks)
+        limit = np.sort(found[:, 0, 0])[number - 1]
+        promising = np.flatnonzero(np.minimum(found[:, 0, 0], found[:, 0, 2]) <= limit)
+        if len(self.rows) <= FEW_ROWS:
+            blocks = problem.feature_blocks(promising, 64 * len(self.rows))
+            least = np.concatenate(problem.pool.map(self._least_sums, blocks))
+        else:
+            refined = problem.pool.map(lambda j: self.refine(j, limit), promising.tolist())
+            least = np.array([cuts[0, 0] for cuts in refined])
+        return np.sort(promising[np.argsort(least, kind="stable")[:number]])
+
+    def _least_sums(self, features: np.ndarray) -> np.ndarray:
+        """Least sum of differences by column, from the values of a few rows."""
+        least, step = [], max(1, _CHUNK // len(self.rows))
+        difference = self._differences
+        for start in range(0, len(features), step):
+            few = features[start : start + step].tolist()
+            values = np.array([self.problem.values(j, self.rows) for j in few])
+            order = values.argsort(axis=1)
+            ascending = np.take_along_axis(values, order, axis=1)
+            is_cut = ascending[:, 1:] > ascending[:, :-1]
+            sums = difference[order].cumsum(axis=1)[:, :-1]
+            least.append(sums.min(axis=1, initial=INFINITE_COST, where=is_cut))
+        return np.concatenate(least)
 
 
 def improve_cuts_with_fixed_centers(state: PolishState, *, bottom_up: bool) -> bool:
@@ -53,28 +162,21 @@ def _improve_with_fixed_centers(state: PolishState, node: int) -> bool:
     if cut is not None:
         before = tree.feature[node], tree.threshold[node], tree.goes_left[node].copy()
         tree.cut(node, cut.feature, cut.threshold)
-        had_rows, has_rows = (
-            _clusters_of(state, np.where(goes[rows], left[rows], right[rows]))
+        clusters = tree.cluster[left[rows]], tree.cluster[right[rows]]
+        n_before, n_after = (
+            np.bincount(np.where(goes[rows], *clusters), minlength=state.problem.n_clusters)
             for goes in (before[2], tree.goes_left[node])
         )
-        if (has_rows | ~had_rows).all():
+        if (n_after[n_before > 0] > 0).all():  # no cluster loses all rows
             return True
         tree.feature[node], tree.threshold[node], tree.goes_left[node] = before
     state.cache[name] = None
     return False
 
 
-def _clusters_of(state: PolishState, leaves: np.ndarray) -> np.ndarray:
-    """Which clusters the leaves of some rows have."""
-    found = np.zeros(state.problem.n_clusters, dtype=bool)
-    found[state.tree.cluster[np.flatnonzero(np.bincount(leaves))]] = True
-    return found
-
-
 def improve_cuts_with_moving_centers(state: PolishState) -> bool:
     """Give each node its best cut while all centers are means of clusters; bottom-up."""
-    tree, changed = state.tree, False
-    moments = state.moments()
+    tree, changed, moments = state.tree, False, state.moments()
     for node in reversed(tree.inner()):
         better = _improve_with_moving_centers(state, node, moments)
         if better is not None:
@@ -85,12 +187,15 @@ def improve_cuts_with_moving_centers(state: PolishState) -> bool:
 
 def _improve_with_moving_centers(state: PolishState, node: int, moments: Moments) -> Moments | None:
     """Moments of the clusters after the best cut of a node, or None if it is the current cut."""
-    tree, problem = state.tree, state.problem
+    tree = state.tree
     rows = tree.rows[node]
     left, right = (tree.cluster[tree.reach[child][rows]] for child in tree.children(node))
     moves = left != right
     rows, left, right = rows[moves], left[moves], right[moves]
-    clusters, left, right = _renumber(left, right, problem.n_clusters)
+    occurs = np.zeros(state.problem.n_clusters, dtype=bool)
+    occurs[left] = occurs[right] = True
+    clusters, position = np.flatnonzero(occurs), np.cumsum(occurs) - 1
+    left, right = position[left], position[right]
     goes_left = tree.goes_left[node][rows]
     if len(rows) < 2:
         return None
@@ -113,16 +218,6 @@ def _improve_with_moving_centers(state: PolishState, node: int, moments: Moments
     for array, part in zip(after, new_parts):
         array[clusters] = part
     return after
-
-
-def _renumber(
-    left: np.ndarray, right: np.ndarray, n_clusters: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The clusters that occur, ascending, and the positions of `left` and `right` among them."""
-    occurs = np.zeros(n_clusters, dtype=bool)
-    occurs[left] = occurs[right] = True
-    position = np.cumsum(occurs) - 1
-    return np.flatnonzero(occurs), position[left], position[right]
 
 
 def _promising_features(state: PolishState, node: int, moving: MovingRows) -> np.ndarray:
@@ -222,8 +317,8 @@ def remove_useless(state: PolishState) -> bool:
         return False
     useless = [r for r in _removals(state) if r.loss < -state.min_gain and not r.vacates]
     if useless:
-        ranks = state.ranks(np.array([-removal.loss for removal in useless]))
-        _remove(state, min(zip(ranks, useless), key=lambda pair: (pair[0], pair[1].child))[1])
+        order = state.by_gain([-r.loss for r in useless], [r.child for r in useless])
+        _remove(state, useless[order[0]])
     return bool(useless)
 
 
@@ -231,13 +326,12 @@ def add_splits(state: PolishState) -> bool:
     """Add the splits of largest gain until the tree has all its leaves, and update the centers."""
     changed = False
     while state.cost > 0 and len(state.tree.leaves()) < state.n_leaves:
-        empty = np.flatnonzero(~state.has_rows())
+        empty = np.flatnonzero(~state.tree.has_rows())
         splits = _splits(state, is_new_cluster=len(empty) > 0)
         if not splits:
             break
-        ranks = state.ranks(np.array([split.gain for split in splits]))
-        best = min(zip(ranks, splits), key=lambda pair: (pair[0], pair[1].leaf))[1]
-        _split(state, best, empty[0] if len(empty) else None)
+        order = state.by_gain([split.gain for split in splits], [split.leaf for split in splits])
+        _split(state, splits[order[0]], empty[0] if len(empty) else None)
         state.update_centers()
         changed = True
     return changed
@@ -260,8 +354,8 @@ def swap(
         for split in splits[removal.vacates]
         if split.leaf != removal.child
     ]
-    ranks = state.ranks(np.array([split.gain - removal.loss for removal, split in pairs]))
-    order = sorted(range(len(pairs)), key=lambda i: (ranks[i], pairs[i][0].child, pairs[i][1].leaf))
+    nodes = [removal.child for removal, _ in pairs], [split.leaf for _, split in pairs]
+    order = state.by_gain([split.gain - removal.loss for removal, split in pairs], *nodes)
     for removal, split in (pairs[i] for i in order[:n_tries]):
         trial = state.copy()
         _remove(trial, removal)
@@ -284,24 +378,16 @@ def _removals(state: PolishState, *, leaves_only: bool = False) -> list[Removal]
     before, found = moments.between_ss(), []
     for parent in tree.inner():
         children = tree.children(parent)
-        found += [
-            _removal(state, moments, before, parent, child, sibling)
-            for child, sibling in (children, children[::-1])
-            if tree.is_leaf(child) or not leaves_only
-        ]
+        for child, sibling in (children, children[::-1]):
+            if leaves_only and not tree.is_leaf(child):
+                continue
+            rows, after = tree.rows[child], moments.copy()
+            own, other = (tree.cluster[tree.reach[node][rows]] for node in (child, sibling))
+            state.moving_rows(rows, left=other, right=own).move(own != other, after)
+            vacates = bool(((moments.counts > 0) & (after.counts == 0)).any())
+            loss = before - after.between_ss()
+            found.append(Removal(loss, child, parent, sibling, vacates))
     return found
-
-
-def _removal(
-    state: PolishState, moments: Moments, before: float, parent: int, child: int, sibling: int
-) -> Removal:
-    tree = state.tree
-    rows = tree.rows[child]
-    own, other = (tree.cluster[tree.reach[node][rows]] for node in (child, sibling))
-    after = moments.copy()
-    state.moving_rows(rows, left=other, right=own).move(own != other, after)
-    vacates = bool(((moments.counts > 0) & (after.counts == 0)).any())
-    return Removal(before - after.between_ss(), child, parent, sibling, vacates)
 
 
 def _without_twins(removals: list[Removal]) -> list[Removal]:
@@ -311,9 +397,7 @@ def _without_twins(removals: list[Removal]) -> list[Removal]:
     """
     vacating = {removal.child for removal in removals if removal.vacates}
     return [
-        removal
-        for removal in removals
-        if not (removal.vacates and removal.sibling in vacating and removal.sibling < removal.child)
+        r for r in removals if not (r.vacates and r.sibling in vacating and r.sibling < r.child)
     ]
 
 
@@ -323,42 +407,29 @@ def _splits(state: PolishState, *, is_new_cluster: bool) -> list[LeafSplit]:
     With `is_new_cluster`, one side becomes a new cluster; otherwise both sides get the cluster of
     least cost.
     """
+    rows, unit = state.tree.rows, state.cost_unit
+    leaves = [leaf for leaf in state.tree.leaves() if len(rows[leaf]) > 1]
     if is_new_cluster:
         moments = state.moments()
-        found = [_new_cluster_split(state, leaf, moments) for leaf in state.tree.leaves()]
+        found = [_new_cluster_split(state, leaf, moments) for leaf in leaves]
     else:
-        problem = state.problem.with_costs(state.centers, state.costs, state.cost_unit)
-        surrogate = SurrogateCost(problem)
-        found = [_least_cost_split(state, leaf, surrogate) for leaf in state.tree.leaves()]
+        surrogate = SurrogateCost(state.problem.with_costs(state.centers, state.costs, unit))
+        cuts = [surrogate.best_split(surrogate.start_node(rows[leaf])) for leaf in leaves]
+        found = [cut and LeafSplit(cut.gain * unit, leaf, cut) for leaf, cut in zip(leaves, cuts)]
     return [split for split in found if split is not None and split.gain > state.min_gain]
-
-
-def _least_cost_split(state: PolishState, leaf: int, surrogate: SurrogateCost) -> LeafSplit | None:
-    """The best split if each side gets the fixed center of least cost."""
-    rows = state.tree.rows[leaf]
-    if len(rows) < 2:
-        return None
-    cut = surrogate.best_split(surrogate.start_node(rows))
-    return cut and LeafSplit(cut.gain * state.cost_unit, leaf, cut)
 
 
 def _new_cluster_split(state: PolishState, leaf: int, moments: Moments) -> LeafSplit | None:
     """The best split if the right side becomes a new cluster and all centers are means."""
     rows = state.tree.rows[leaf]
-    if len(rows) < 2:
-        return None
     before = Moments(*(array[[state.tree.cluster[leaf]]] for array in moments))
     name = fingerprint(rows, *before)
     if name not in state.cache:
         old = np.zeros(len(rows), dtype=np.intp)
         moving = state.moving_rows(rows, left=old, right=old + 1)
         # At first all rows of the leaf are on the right, in the new cluster.
-        base = Moments(
-            *(
-                np.concatenate([all_rows - own, own])
-                for all_rows, own in zip(before, moving.total())
-            )
-        )
+        parts = zip(before, moving.total())
+        base = Moments(*(np.concatenate([cluster - leaf, leaf]) for cluster, leaf in parts))
         features = _features_to_split(state, moving)
         found = best_moving_cut(moving, base, np.ones(2, dtype=bool), features, state.tie)
         state.cache[name] = found and LeafSplit(found[0].gain - before.between_ss(), leaf, found[0])
@@ -390,6 +461,6 @@ def _split(state: PolishState, split: LeafSplit, new_cluster: int | None) -> Non
     totals = [state.costs[tree.rows[child]].sum(axis=0) for child in children]
     for child, total in zip(children, totals):
         tree.cluster[child] = int(np.argmin(total))
-    if not state.has_rows()[own]:
+    if not tree.has_rows()[own]:
         kept = np.argmin([total[own] - total.min() for total in totals])
         tree.cluster[children[kept]] = own

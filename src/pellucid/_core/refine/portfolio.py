@@ -1,10 +1,16 @@
-"""Trees of several methods; the best are improved, and the best of all is kept."""
+"""Trees of several methods; the best are improved, and the best of all is kept.
+
+Or that of the best ones whose clusters return most often on draws of the rows. A draw takes each
+different row 0, 1, 2, ... times, by the Poisson distribution of mean 1, which is the limit of a
+bootstrap. A hash of the values of a row decides, so that neither the order of the rows, nor their
+storage, nor whether a row is weighted or repeated changes a draw.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
@@ -25,29 +31,66 @@ from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine import tuning
 from pellucid._core.refine.label_search import LabelSearch
 from pellucid._core.refine.local_search import TreeLimits, search_from
-from pellucid._core.refine.local_search_data import count_rows, is_small, searchable
+from pellucid._core.refine.local_search_data import (
+    count_rows,
+    is_small,
+    row_hashes,
+    searchable,
+    take_rows,
+)
 from pellucid._core.refine.polish import Polished, polish_tree
+from pellucid._utils.arrays import mixed
 from pellucid._utils.progress import Progress
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
+N_DRAWS = 100  # on which trees are grown again
+# What a row outside of the cluster that most draws give it costs, relative to the mean cost, in
+# searches of further trees. Convention.
+CONSENSUS_FAITHFULNESS = 1.0, 3.0, 10.0
+MAX_LOSS = 0.01  # part by which the objective of a tree may exceed the least one
 
-@dataclass(frozen=True)
+_ENDS = np.cumsum([math.exp(-1) / math.factorial(n) for n in range(12)])
+
+
 class Portfolio:
-    """The trees that are tried for one reference.
+    """The trees that are tried for one reference; the first one has the given depth penalty.
 
     If only the cost counts, trees can be compared before they are polished, and a local search can
     start from them. `plain_trees` are those that were grown for the same reference without a cost
     of mistakes: they depend neither on that cost nor on the limits.
     """
 
-    problem: Problem
-    budget: tuning.SearchBudget
-    limits: TreeLimits
-    depth_penalty: float  # of the first tree
-    threshold_style: ThresholdStyle
-    only_cost: bool
-    plain_trees: dict[Any, GrowthResult] = field(default_factory=dict)
+    def __init__(
+        self,
+        problem: Problem,
+        budget: tuning.SearchBudget,
+        limits: TreeLimits,
+        depth_penalty: float,
+        threshold_style: ThresholdStyle,
+        only_cost: bool,
+        plain_trees: dict[Any, GrowthResult] | None = None,
+    ) -> None:
+        self.problem, self.budget, self.limits = problem, budget, limits
+        self.threshold_style, self.only_cost = threshold_style, only_cost
+        self.plain_trees = {} if plain_trees is None else plain_trees
+        # Depth penalties of the induced cost.
+        self._penalties = [depth_penalty] if budget.beam is None else [depth_penalty, 0.0]
+        self._size = float(problem.n_samples) * problem.n_features * problem.n_clusters
+        self._has_more_leaves = limits.n_leaves > problem.n_clusters
+        is_thorough = budget.beam is not None and self._size <= budget.max_beam_size
+        # With more leaves, the local search improves trees of greedy searches as much, in less
+        # time, and CART has cuts that other methods miss.
+        self._uses_beam = is_thorough and not self._has_more_leaves
+        self._uses_cart = is_thorough and self._has_more_leaves and not problem.has_space
+        self._uses_cart = self._uses_cart and self._fits_cart
+        # A local search on all rows decides: then other trees are starts only.
+        is_searched = only_cost and budget.search_work is not None and not limits.limits_depth
+        self._searches_all_rows = is_searched and is_small(problem)
+
+    @cached_property
+    def _fits_cart(self) -> bool:
+        return fits_single_precision(self.problem.X)
 
     def candidates(self, starts: list[StartTree]) -> list[Polished]:
         """Improved trees within the limits."""
@@ -58,70 +101,24 @@ class Portfolio:
                 rounds = 0 if self._searches_all_rows else tuning.ROUNDS  # nothing to improve
                 candidates += self.polish(found, rounds=rounds)
             if found is None or (self.budget.polishes_starts and not self._searches_all_rows):
-                starts = starts[: self._n_polished()]
+                size = self._size * (self.limits.n_leaves / self.problem.n_clusters) ** 2
+                n = self.budget.n_polished
+                starts = starts[: n if size <= self.budget.max_polish_size else -(-n // 2)]
             else:  # the search does not start from a tree in which a cluster has no rows
-                starts = [start for start in starts[:1] if self._is_cheaper(start, candidates)]
+                exceeds, cost = self._rank(starts[0])
+                is_cheaper = all(cost < (1 - tuning.SEARCH_TIE) * p.cost for p in candidates)
+                starts = starts[:1] if is_cheaper and not exceeds else []
         candidates += (polished for start in starts for polished in self.polish(start.tree))
         return candidates
 
-    def _is_cheaper(self, start: StartTree, found: list[Polished]) -> bool:
-        """Whether a start tree is within the limits and cheaper than all trees that were found."""
-        exceeds, cost = self._rank(start)
-        return not exceeds and all(
-            cost < (1 - tuning.SEARCH_TIE) * polished.cost for polished in found
-        )
-
     @property
     def n_trees(self) -> int:
-        """How many trees are grown."""
         n_criteria = 1 if self.budget.beam is None else 3 - self._searches_all_rows
         extra = len(tuning.LIMITED_PENALTIES + tuning.SHALLOW_PENALTIES) * self.limits.limits_depth
         extra += self.limits.limits_depth
         n_plain = (1 + len(self._penalties)) * (self.problem.mistake_cost > 0)
         n_trees = n_criteria * (1 + self._uses_beam) + n_plain + extra + self._uses_cart
         return n_trees + (2 + self._fits_cart) * self.problem.has_space
-
-    @property
-    def _penalties(self) -> list[float]:
-        """Depth penalties of the induced cost."""
-        return [self.depth_penalty] if self.budget.beam is None else [self.depth_penalty, 0.0]
-
-    @property
-    def _has_more_leaves(self) -> bool:
-        return self.limits.n_leaves > self.problem.n_clusters
-
-    @property
-    def _uses_beam(self) -> bool:
-        """Whether beam search is used.
-
-        With more leaves, the local search improves trees of greedy searches as much, in less time.
-        """
-        return self._is_thorough and not self._has_more_leaves
-
-    @property
-    def _uses_cart(self) -> bool:
-        """Whether to try CART, which with additional leaves has cuts that other methods miss."""
-        is_tried = self._has_more_leaves and self._is_thorough and not self.problem.has_space
-        return is_tried and self._fits_cart
-
-    @property
-    def _fits_cart(self) -> bool:
-        return fits_single_precision(self.problem.X)
-
-    @property
-    def _is_thorough(self) -> bool:
-        return self.budget.beam is not None and self._size <= self.budget.max_beam_size
-
-    @property
-    def _size(self) -> float:
-        problem = self.problem
-        return float(problem.n_samples) * problem.n_features * problem.n_clusters
-
-    @property
-    def _searches_all_rows(self) -> bool:
-        """Whether a local search on all rows decides. Then other trees are starts only."""
-        is_searched = self.only_cost and self.budget.search_work is not None
-        return is_searched and not self.limits.limits_depth and is_small(self.problem)
 
     def _search(self, starts: list[StartTree]) -> ThresholdTree | None:
         """The best tree of a local search within the limits, if there is one."""
@@ -132,11 +129,6 @@ class Portfolio:
         work = given.of(count_rows(problem) * problem.n_features * problem.n_clusters)
         trees = [start.tree for start in starts]
         return search_from(trees, problem, work, self.threshold_style, self.limits)
-
-    def _n_polished(self) -> int:
-        n, size = self.budget.n_polished, self._size
-        size *= (self.limits.n_leaves / self.problem.n_clusters) ** 2
-        return n if size <= self.budget.max_polish_size else -(-n // 2)
 
     def _rank(self, start: StartTree) -> tuple[bool, float]:
         """Whether a tree exceeds the limits, and its rounded k-means cost."""
@@ -205,12 +197,12 @@ class Portfolio:
         Leaves belong to the clusters of least cost, or of most weight.
         """
         problem, n_leaves, style = self.problem, self.limits.n_leaves, self.threshold_style
-        silent, depth = Progress("", 1, 0), self.limits.safe_depth
         cost, cut = (SumCriterion(problem, f) for f in (SpaceCost(problem), NormalizedCut()))
-        found = [grow_best_first(cost, style, silent, n_leaves, max_depth=depth)]
-        found.append(
-            grow_best_first(cut, style, silent, n_leaves, gains_matter=False, max_depth=depth)
-        )
+        silent, depth = Progress("", 1, 0), self.limits.safe_depth
+        found = [
+            grow_best_first(cost, style, silent, n_leaves, max_depth=depth),
+            grow_best_first(cut, style, silent, n_leaves, gains_matter=False, max_depth=depth),
+        ]
         if self._fits_cart:
             found.append(grow_cart(problem, n_leaves, style, silent, 0))
         of_weight, own = problem.weights.units[:, None], np.arange(problem.n_clusters)
@@ -229,11 +221,10 @@ class Portfolio:
         start, limits = StartTree(growth.builder.build(), growth.leaf_of_rows), self.limits
         if limits.n_leaves <= start.tree.n_leaves or not limits.allows(start.tree):
             return start
-        criterion, silent = SurrogateCost(self.problem), Progress("", 1, 0)
+        silent = Progress("", 1, 0)
+        given = SurrogateCost(self.problem), self.threshold_style, silent, limits.n_leaves
         for max_depth in dict.fromkeys((limits.max_depth, limits.safe_depth)):
-            more = grow_best_first(
-                criterion, self.threshold_style, silent, limits.n_leaves, start, max_depth=max_depth
-            )
+            more = grow_best_first(*given, start, max_depth=max_depth)
             expanded = StartTree(more.builder.build(), more.leaf_of_rows)
             if limits.allows(expanded.tree):
                 # The surrogate cost falls with every leaf; that of the means may rise.
@@ -242,14 +233,10 @@ class Portfolio:
 
     def polish(self, tree: ThresholdTree, rounds: int = tuning.ROUNDS) -> Iterator[Polished]:
         """The polished tree, or the tree itself if the polished one exceeds the limits."""
+        style, n_leaves = self.threshold_style, self.limits.n_leaves
+        improve = partial(polish_tree, threshold_style=style, n_leaves=n_leaves)
         for n_rounds in (rounds, 0):
-            polished = polish_tree(
-                tree,
-                self.problem,
-                threshold_style=self.threshold_style,
-                n_leaves=self.limits.n_leaves,
-                rounds=n_rounds,
-            )
+            polished = improve(tree, self.problem, rounds=n_rounds)
             if self.limits.allows(polished.tree):
                 yield polished
                 return
@@ -299,3 +286,56 @@ def growth_of(tree: ThresholdTree, leaf: np.ndarray) -> GrowthResult:
         rows = np.flatnonzero(leaf == number).astype(np.int32)
         leaves[number] = as_leaf(rows)
     return GrowthResult(builder, [], leaves)
+
+
+def draw_problem(problem: Problem, number: int) -> Problem:
+    hashes = mixed(row_hashes(problem) ^ mixed(np.array([number], dtype=np.uint64)))
+    counts = np.searchsorted(_ENDS, (hashes >> np.uint64(11)) * 2.0**-53, side="right")
+    rows = np.flatnonzero(counts)
+    return take_rows(problem, rows, problem.weights.units[rows] * counts[rows])
+
+
+def most_returning(
+    problem: Problem,
+    mean_cost: float,
+    grow: Callable[[Problem], list[Any]],
+    improve: Callable[[Any], Iterable[Any]],
+    found: list[Any],
+    starts: list[Any],
+    objective: Callable[[Any], tuple[float, float]],
+) -> Any:
+    """Of the trees within `MAX_LOSS` of the best one, that whose clusters return for most weight.
+
+    Returns are counted over the best tree of each draw, as `grow` finds it. The trees are those of
+    `found`, and after `improve`, those of `starts`, of the draws, and for the clusters that most
+    draws give the rows. `mean_cost` is that of a row.
+    """
+    draws = (draw_problem(problem, number) for number in range(N_DRAWS))
+    trees = [
+        min(grown, key=objective).tree
+        for drawn in draws
+        if len(np.unique(drawn.labels)) == problem.n_clusters and (grown := grow(drawn))
+    ]
+    k = problem.n_clusters
+    votes = np.zeros((problem.n_samples, k), dtype=np.int64)
+    for tree in trees:
+        votes[np.arange(len(votes)), tree.predict(problem.X)] += 1
+    starts = [*starts, *trees]
+    consensus = votes.argmax(axis=1).astype(problem.labels.dtype)
+    if len(np.unique(consensus)) == k:
+        kept = problem.explaining(problem.space_centers, consensus)
+        for faithfulness in CONSENSUS_FAITHFULNESS:
+            grown = grow(kept.with_mistake_cost(faithfulness * mean_cost))
+            starts += [polished.tree for polished in grown]
+    candidates = [
+        *found,
+        *(better for tree in dict.fromkeys(starts) for better in improve(tree)),
+    ]
+    most = (1 + MAX_LOSS) * min(objective(tree)[0] for tree in candidates)
+
+    def returns(candidate: Any) -> int:
+        cluster = candidate.tree.cluster[candidate.leaf]
+        return int(votes[np.arange(len(votes)), cluster] @ problem.weights.units)
+
+    allowed = [tree for tree in candidates if objective(tree)[0] <= most]
+    return min(allowed, key=lambda tree: (-returns(tree), *objective(tree)))

@@ -1,9 +1,9 @@
 """The numbers of polishing, local search and portfolio: what each means, and why it has its value.
 
-"Measured" names the benchmark or the comparison that chose a number. "Convention" means that no
-measurement is known: other values of the same size would do. All amounts of work are computed from
-the sizes of the data, never from a clock, so that the same data give the same tree. The compiled
-loops have numbers of their own, in `pellucid._core.kernels.local_search`.
+"Measured" names the benchmark or the comparison that chose a number. All others are conventions:
+no measurement is known, and other values of the same size would do. All amounts of work are
+computed from the sizes of the data, never from a clock, so that the same data give the same tree.
+The compiled loops have numbers of their own, in `pellucid._core.kernels.local_search`.
 """
 
 from __future__ import annotations
@@ -18,48 +18,23 @@ from pellucid._core.growers.beam import BeamSearch
 
 # Polishing
 
-ROUNDS = 100
-"""Maximal number of rounds. Convention; few trees need as many as 20."""
-
-N_SWAP_TRIES = 10
-"""Swaps that are tried before deep polish ends. Convention."""
-
+ROUNDS = 100  # at most; few trees need as many as 20
+N_SWAP_TRIES = 10  # swaps that are tried before deep polish ends
+# A swap stops if the cost exceeds its goal by more than this multiple of its latest decrease.
 GIVE_UP_FACTOR = 4
-"""A swap stops if the cost exceeds its goal by more than this multiple of its latest decrease.
-
-Convention.
-"""
-
+# Squares about 0 relative to squares about the mean, above which sums about 0 lose digits: 10 of 53
+# bits may be lost.
 FAR = 2.0**10
-"""Squares about 0 relative to squares about the mean, above which sums about 0 lose digits.
-
-Convention: 10 of 53 bits may be lost.
-"""
-
-SMALL = 2**15
-"""Number of values up to which sparse rows are polished as dense ones, bit for bit. Convention."""
-
-MAX_DENSE = 2**26
-"""Number of values up to which sparse rows that are far from 0 are polished as dense ones.
-
-Convention: they take 512 MiB.
-"""
-
-MIN_FALL = Fraction(1, 2**40)
-"""Part by which the cost must fall for a change to count: more than rounding can cause."""
-
-MIN_GAIN = 1e-9
-"""The same for gains in floating point, which only select candidates. Convention."""
-
-GAIN_TIE = 1e-11
-"""Part of the cost by which two such gains must differ to count as different. Convention."""
-
-ROUNDING = 2.0**-44
-"""Part of the sum of squares about the origin that rounding can change in such a gain."""
+SMALL = 2**15  # values up to which sparse rows are polished as dense ones, bit for bit
+MAX_DENSE = 2**26  # the same for sparse rows that are far from 0; they take 512 MiB
+MIN_FALL = Fraction(1, 2**40)  # part of the cost; a fall that is smaller can be due to rounding
+MIN_GAIN = 1e-9  # the same for gains in floating point, which only select candidates
+GAIN_TIE = 1e-11  # part of the cost by which two such gains must differ to count as different
+ROUNDING = 2.0**-44  # part of the sum of squares about the origin that rounding can change in them
 
 
 class SweepLimits(NamedTuple):
-    """How much of a node is searched for one cut with moving centers. Conventions."""
+    """How much of a node is searched for one cut with moving centers."""
 
     work: int = 2**27  # rows times columns times columns
     min_features: int = 4  # columns that are searched however many rows there are
@@ -71,23 +46,12 @@ DEFAULT_LIMITS = SweepLimits()
 
 # Local search
 
-MAX_ROWS = 2**15
-"""Rows up to which a local search uses all of them. Their ranks have to fit into 16 bits."""
-
-MAX_VALUES = 2**19
-"""Rows times columns up to which a local search uses all rows. Convention."""
-
-MIN_ROWS_PER_CLUSTER = 10
-"""Rows of a sample per cluster, without which it is not searched. Convention."""
-
-N_SEARCHES = 2
-"""Trees from which the search continues at a time. Convention."""
-
-N_ROUNDS = 5
-"""How often trees are regrown from the means of the leaves, and the search restarts. Convention."""
-
-REGROWN_PENALTIES = (0.0, 0.01, 0.03, 0.1)
-"""Depth penalties of the trees that are regrown. Conventions around that of ExShallow, 0.03."""
+MAX_ROWS = 2**15  # up to which a local search uses all of them; their ranks have to fit in 16 bits
+MAX_VALUES = 2**19  # rows times columns up to which a local search uses all rows
+MIN_ROWS_PER_CLUSTER = 10  # of a sample, without which it is not searched
+N_SEARCHES = 2  # trees from which the search continues at a time
+N_ROUNDS = 5  # how often trees are regrown from the means of the leaves, and the search restarts
+REGROWN_PENALTIES = (0.0, 0.01, 0.03, 0.1)  # depth penalties of those; 0.03 is that of ExShallow
 
 REGROWN_LIMITED_PENALTY = 0.1
 """Depth penalty of a regrown tree of limited depth, beside one without a penalty.
@@ -96,44 +60,20 @@ Measured: two trees instead of four take 24 s instead of 33 s on Digits, Avila, 
 `max_conditions`, and no tree is costlier.
 """
 
+# Part of the cost by which a step may raise it at first; it falls from round to round. It was 0.005
+# at first; the comparison of the two was not kept.
 START_TEMPERATURE = 0.01
-"""Part of the cost by which a step may raise it at first; it falls from round to round.
-
-Convention. It was 0.005 at first; the comparison of the two was not kept.
-"""
-
+# Part of the cost above which a changed subtree is given up before it is re-optimised fully: three
+# times the highest temperature.
 MAX_DETOUR = 0.03
-"""Part of the cost above which a changed subtree is given up before it is re-optimised fully.
-
-Convention: three times the highest temperature.
-"""
-
-STEP_WORK = 2e5
-"""Work of a step outside its loops, in nanoseconds. Convention."""
-
-SEARCH_TIE = 1e-9
-"""Part of BSS, or of the cost, by which trees must differ to count as different. Convention."""
-
-NOISE = 0.25
-"""Standard deviation of the logarithm of the random factors of gains in the choice of a leaf.
-
-Convention.
-"""
-
+STEP_WORK = 2e5  # of a step outside its loops, in nanoseconds
+SEARCH_TIE = 1e-9  # part of BSS, or of the cost, by which trees must differ to count as different
+NOISE = 0.25  # standard deviation of the logarithm of random factors of gains, to choose a leaf
+# With more leaves than clusters, splits are drawn in proportion to this power of their bounds.
 BOUND_POWER = 4.0
-"""With more leaves than clusters, splits are drawn in proportion to this power of their bounds.
-
-Convention.
-"""
-
-BOUND_STEPS = 2.0**16
-"""Bounds are rounded to so many steps, because sums depend on the order of the rows."""
-
-N_EXACT_COLUMNS = 4
-"""Columns that are searched at every rank for one cut, with one leaf per cluster. Convention."""
-
-N_EXACT_COLUMNS_OF_GROUPS = 2
-"""The same with more leaves than clusters, where more steps count for more. Convention."""
+BOUND_STEPS = 2.0**16  # to which bounds are rounded: sums depend on the order of the rows
+N_EXACT_COLUMNS = 4  # that are searched at every rank for one cut, with one leaf per cluster
+N_EXACT_COLUMNS_OF_GROUPS = 2  # with more leaves than clusters, where more steps count for more
 
 # Portfolio
 
@@ -145,10 +85,7 @@ clusters. With them the excess cost of letter (2k leaves, `max_depth=7`) fell fr
 """
 
 SHALLOW_PENALTIES = (0.3, 3.0)
-"""Depth penalties of start trees that are shallow by the penalty alone, if there is a limit.
-
-Convention.
-"""
+"""Depth penalties of start trees that are shallow by the penalty alone, if there is a limit."""
 
 MANY_VALUES = 2e6
 """Rows times columns times clusters above which the others count with `per_further_value`.
@@ -177,33 +114,18 @@ class SearchBudget:
 
     The size of a problem is rows times columns times clusters; that of its polishing is
     rows times columns times leaves squared over clusters.
-
-    Attributes
-    ----------
-    beam : BeamSearch or None
-        Search in addition to the greedy one; None for no beam search and the induced cost alone.
-    max_beam_size : float
-        Size of a problem up to which beam search is used with one leaf per cluster, or CART with
-        more leaves.
-    n_polished, max_polish_size : int, float
-        How many of the cheapest start trees are polished if there is no local search, or if
-        `polishes_starts`; half as many above this size.
-    polishes_starts : bool
-        Whether the start trees of a local search are polished beside the tree that it finds.
-    search_work, work_with_more_leaves : SearchWork or None
-        Work of the local search with one leaf per cluster, and with more; None for no search.
-    n_references : int
-        Number of k-means clusterings to start from.
     """
 
-    beam: BeamSearch | None = None
-    max_beam_size: float = 0
+    beam: BeamSearch | None = None  # beside the greedy search; None also for the induced cost alone
+    max_beam_size: float = 0  # for beam search with one leaf per cluster, or CART with more leaves
+    # Of the cheapest start trees if there is no local search, or if `polishes_starts`; half as many
+    # above `max_polish_size`.
     n_polished: int = 1
     max_polish_size: float = 0
-    polishes_starts: bool = False
-    search_work: SearchWork | None = None
+    polishes_starts: bool = False  # beside the tree that the local search finds
+    search_work: SearchWork | None = None  # of a local search, with one leaf per cluster
     work_with_more_leaves: SearchWork | None = None
-    n_references: int = 1
+    n_references: int = 1  # k-means clusterings to start from
 
 
 EFFORTS = {

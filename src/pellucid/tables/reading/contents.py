@@ -41,7 +41,6 @@ _PACKED_CHUNK = 1 << 12
 
 
 def max_bytes() -> int:
-    """Bytes of the largest input."""
     text = os.environ.get(_VARIABLE, str(DEFAULT_MAX_MB))
     if not text.isdecimal() or not 0 < int(text) < 10**9:
         raise InputError(f"{_VARIABLE} is {text!r}", hint="a number of megabytes is expected")
@@ -104,7 +103,6 @@ def check_bytes(name: str, n_bytes: int) -> None:
 
 
 def check_columns(name: str, n_columns: int) -> None:
-    """Fail if a table has too many columns."""
     if n_columns > MAX_COLUMNS:
         raise InputError(
             f"{name} has {n_columns:,} columns, of which at most {MAX_COLUMNS:,} can be read",

@@ -202,7 +202,6 @@ def _reader(kind: type) -> tuple[str | None, Callable[[Any], Any]]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a scalar is None, NaN, NaT or pandas' NA."""
     return type(value).__name__ in _MISSING or bool(value != value)
 
 
@@ -270,7 +269,6 @@ def _of_array(name: str, column: np.ndarray) -> pl.Series:
 
 
 def _array(table: Any, name: str) -> np.ndarray:
-    """Rows as a 2-D array."""
     try:
         array = table if isinstance(table, np.ndarray) else np.asarray(table)
     except ValueError:

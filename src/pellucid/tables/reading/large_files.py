@@ -20,9 +20,8 @@ from pellucid.tables.suffixes import PARQUET, TEXT
 _HEAD_BYTES = 1 << 20
 """Bytes of a text file from which its layout and its columns of numbers are found."""
 
-_BYTES_PER_VALUE = 8
-_COPIES = 4
-"""Copies of a table that are in memory at the same time while it is explained."""
+_BYTES_PER_VALUE, _COPIES = 8, 4
+"""Bytes of a value, and copies of a table that are in memory while it is explained."""
 
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 
@@ -72,8 +71,7 @@ def memory_needed(file: Path) -> int | None:
         return _COPIES * file.stat().st_size
     with errors_of(str(file)):
         frame = pl.scan_parquet(file, glob=False)
-        n_rows = frame.select(pl.len()).collect().item()
-        return memory_of(n_rows, len(frame.collect_schema()))
+        return memory_of(frame.select(pl.len()).collect().item(), len(frame.collect_schema()))
 
 
 def memory_of(n_rows: int, n_columns: int) -> int:
@@ -128,22 +126,19 @@ def _open_text(name: str, suffix: str, options: ReadingOptions) -> LargeTable:
         "truncate_ragged_lines": True,
     }
     texts = pl.read_csv(io.BytesIO(head), **layout)
-    columns, whole, typed = [], [], []
+    typed = {}
     for column in known.table:
-        expression = _as_numbers(column, used.decimal == ",")
-        # A column with units or thousands separators has more values than plain numbers.
-        if expression is None or texts.select(expression).to_series().null_count() > (
-            column.null_count()
-        ):
+        numbers = _as_numbers(column, used.decimal == ",")
+        if numbers is None:
             continue
-        columns.append(column.name)
-        typed.append(expression)
-        if column.dtype.is_integer():
-            whole.append(column.name)
-    frame = pl.scan_csv(name, glob=False, **layout).with_columns(typed)
-    others = [n for n in names if n not in columns]
+        # A column with units or thousands separators has more values than plain numbers.
+        if texts.select(numbers).to_series().null_count() <= column.null_count():
+            typed[column.name] = numbers
+    whole = [name for name in typed if known.table[name].dtype.is_integer()]
+    frame = pl.scan_csv(name, glob=False, **layout).with_columns(typed.values())
+    others = [n for n in names if n not in typed]
     n_rows = frame.select(pl.len()).collect(engine="streaming").item()
-    return LargeTable(name, frame, columns, others, whole, n_rows, used, suffix)
+    return LargeTable(name, frame, [*typed], others, whole, n_rows, used, suffix)
 
 
 def _as_numbers(known: pl.Series, has_comma: bool) -> pl.Expr | None:

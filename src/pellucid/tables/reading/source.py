@@ -136,8 +136,7 @@ def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
         text = column.cast(pl.String)
         is_formula = text.str.contains(_START) & ~text.str.contains(_HARMLESS)
         if is_formula.any():
-            escaped = pl.concat_str(pl.lit("'"), pl.lit(text))
-            changed.append(_choose(is_formula, escaped, text))
+            changed.append(_choose(is_formula, pl.concat_str(pl.lit("'"), pl.lit(text)), text))
     names = {
         name: f"'{name}"
         for name in frame.columns
@@ -148,8 +147,7 @@ def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _choose(mask: pl.Series, chosen: pl.Expr, others: pl.Series) -> pl.Series:
     # Series, not names of columns: polars reads a name such as "^a$" as a pattern.
-    expression = pl.when(mask).then(chosen).otherwise(others)
-    return pl.select(expression.alias(others.name)).to_series()
+    return pl.select(pl.when(mask).then(chosen).otherwise(others).alias(others.name)).to_series()
 
 
 def restore(frame: pl.DataFrame) -> pl.DataFrame:

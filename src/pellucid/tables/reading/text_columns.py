@@ -16,10 +16,11 @@ The option `na` replaces these rules; in columns of numbers its values are missi
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import time
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
@@ -70,13 +71,10 @@ _SAMPLE = 1000
 def _pattern(decimal: str) -> str:
     """A regular expression of numbers with this decimal sign."""
     point, group = re.escape(decimal), re.escape(_THOUSANDS[decimal])
-    grouped = "|".join(
-        (
-            rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+",
-            rf"[1-9]\d?(?:{group}\d{{2}})+{group}\d{{3}}",  # Indian style: 1,00,000
-            rf"[1-9]\d{{0,2}}(?:{_BLANKS}\d{{3}})+",
-            r"[1-9]\d{0,2}(?:['’]\d{3})+",
-        )
+    grouped = (
+        rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+|"
+        rf"[1-9]\d?(?:{group}\d{{2}})+{group}\d{{3}}|"  # Indian style: 1,00,000
+        rf"[1-9]\d{{0,2}}(?:{_BLANKS}\d{{3}})+|[1-9]\d{{0,2}}(?:['’]\d{{3}})+"
     )
     core = rf"(?:{grouped}|\d+)(?:{point}\d*)?|{point}\d+"
     return (
@@ -219,6 +217,7 @@ class TextColumn:
     `is_present` are missing.
     """
 
+    column: pl.Series
     raw: pl.Series
     values: pl.Series
     counts: pl.Series
@@ -233,19 +232,19 @@ class TextColumn:
         values = values.set(values == "", None)
         spelled = values.str.to_lowercase() if na is None else values
         is_marker = spelled.is_in(list(MARKERS if na is None else na)).fill_null(True)
-        return cls(raw, values, counts, ~is_marker)
+        return cls(column, raw, values, counts, ~is_marker)
 
     def present(self) -> tuple[pl.Series, pl.Series]:
         """The values that are not missing, and how often they occur."""
         return self.values.filter(self.is_present), self.counts.filter(self.is_present)
 
-    def spread(self, column: pl.Series, parsed: pl.Series) -> pl.Series:
+    def spread(self, parsed: pl.Series) -> pl.Series:
         """The parsed value of each row."""
+        column, dtype = self.column, parsed.dtype
         if not len(self.raw):
-            return pl.Series(column.name, [None] * len(column), dtype=parsed.dtype)
-        return column.replace_strict(
-            self.raw, parsed, default=None, return_dtype=parsed.dtype
-        ).alias(column.name)
+            return pl.Series(column.name, [None] * len(column), dtype=dtype)
+        found = column.replace_strict(self.raw, parsed, default=None, return_dtype=dtype)
+        return found.alias(column.name)
 
     def may_be_numbers(self) -> bool:
         """Whether half of a sample of the values are numbers; short columns are not sampled."""
@@ -253,12 +252,10 @@ class TextColumn:
         if len(values) <= 2 * _SAMPLE:
             return True
         sample = values.gather_every(len(values) // _SAMPLE)
-        counts = pl.Series([1] * len(sample))
-        return sum(decimal_evidence(sample, counts)) >= len(sample) / 2
+        return sum(decimal_evidence(sample, pl.Series([1] * len(sample)))) >= len(sample) / 2
 
 
-def quoted(examples: list[str]) -> str:
-    """The first examples in quotes."""
+def quoted(examples: Iterable[str]) -> str:
     different = list(dict.fromkeys(examples))
     shown = ", ".join(f'"{each[:30]}"' for each in different[:MAX_EXAMPLES])
     return f"{shown}, ..." if len(different) > MAX_EXAMPLES else shown
@@ -271,33 +268,24 @@ _TIME = (
 _MONTH = r"[A-Za-z]{3,9}"
 
 SHAPES: dict[str, tuple[str, ...]] = {
-    **{
-        rf"^\d{{4}}{mark}\d{{1,2}}{mark}\d{{1,2}}": (f"%Y{sign}%m{sign}%d",)
-        for mark, sign in ((r"-", "-"), (r"/", "/"), (r"\.", "."))
-    },
-    **{
-        rf"^\d{{1,2}}{mark}\d{{1,2}}{mark}\d{{{width}}}": (
-            f"%d{sign}%m{sign}%{year}",
-            f"%m{sign}%d{sign}%{year}",
-        )
-        for (mark, sign), (width, year) in product(
-            ((r"/", "/"), (r"-", "-"), (r"\.", ".")), ((4, "Y"), (2, "y"))
-        )
-    },
-    **{
-        shape: tuple(each.replace("%b", month) for month in ("%b", "%B") for each in formats)
-        for shape, formats in (
-            (rf"^{_MONTH} \d{{1,2}} \d{{4}}", ("%b %d %Y",)),
-            (rf"^{_MONTH} \d{{1,2}}, ?\d{{4}}", ("%b %d, %Y", "%b %d,%Y")),
-            (rf"^\d{{1,2}} {_MONTH} \d{{4}}", ("%d %b %Y",)),
-            (rf"^\d{{1,2}}-{_MONTH}-\d{{4}}", ("%d-%b-%Y",)),
-            (rf"^\d{{1,2}}-{_MONTH}-\d{{2}}", ("%d-%b-%y",)),
-            (rf"^{_MONTH} \d{{4}}", ("%b %Y",)),
-        )
-    },
-    r"^\d{4}-\d{2}": ("%Y-%m",),
+    rf"^\d{{4}}[{sign}]\d{{1,2}}[{sign}]\d{{1,2}}": (f"%Y{sign}%m{sign}%d",) for sign in "-/."
 }
 """Formats of dates by their shape; the formats of one shape exclude each other."""
+for _sign, (_width, _year) in product("/-.", ((4, "Y"), (2, "y"))):
+    SHAPES[rf"^\d{{1,2}}[{_sign}]\d{{1,2}}[{_sign}]\d{{{_width}}}"] = (
+        f"%d{_sign}%m{_sign}%{_year}",
+        f"%m{_sign}%d{_sign}%{_year}",
+    )
+for _shape, _formats in (
+    (rf"^{_MONTH} \d{{1,2}} \d{{4}}", ("%b %d %Y",)),
+    (rf"^{_MONTH} \d{{1,2}}, ?\d{{4}}", ("%b %d, %Y", "%b %d,%Y")),
+    (rf"^\d{{1,2}} {_MONTH} \d{{4}}", ("%d %b %Y",)),
+    (rf"^\d{{1,2}}-{_MONTH}-\d{{4}}", ("%d-%b-%Y",)),
+    (rf"^\d{{1,2}}-{_MONTH}-\d{{2}}", ("%d-%b-%y",)),
+    (rf"^{_MONTH} \d{{4}}", ("%b %Y",)),
+):
+    SHAPES[_shape] = (*_formats, *(each.replace("%b", "%B") for each in _formats))
+SHAPES[r"^\d{4}-\d{2}"] = ("%Y-%m",)
 
 _ANY_SHAPE = rf"^(?:\d{{1,4}}[-/.]\d{{1,2}}|{_MONTH} \d{{1,4}}|\d{{1,2}}[ -]{_MONTH})"
 
@@ -319,7 +307,6 @@ class DateReading(NamedTuple):
 
     @property
     def is_day_first(self) -> bool:
-        """Whether the day comes before the month."""
         return self.date_format.find("%d") < self.date_format.find("%m")
 
 
@@ -330,7 +317,7 @@ def read_dates(values: pl.Series, counts: pl.Series, *, day_first: bool) -> Date
     they occur. If all values fit both orders of day and month, `day_first` decides.
     """
     needed = SHARE * int(counts.sum())
-    if counts.filter(values.str.contains(_ANY_SHAPE).fill_null(False)).sum() < needed:
+    if not needed or counts.filter(values.str.contains(_ANY_SHAPE).fill_null(False)).sum() < needed:
         return None
     for shape, formats in SHAPES.items():
         fits = values.str.contains(shape + _TIME).fill_null(False)
@@ -356,25 +343,30 @@ def parse_dates(values: pl.Series, date_format: str) -> pl.Series:
 
 
 def days(column: pl.Series) -> pl.Series:
-    """Dates and times as days since 1970-01-01."""
+    """Dates and times as days since 1970-01-01, durations as days."""
     if column.dtype == pl.Date:
         return column.cast(pl.Int32).cast(pl.Float64)
-    if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
-        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return column.dt.epoch("us").cast(pl.Float64) / (24 * 60 * 60 * 1e6)
+    is_duration = column.dtype == pl.Duration
+    numbers = column.dt.total_microseconds() if is_duration else _in_utc(column).dt.epoch("us")
+    return numbers.cast(pl.Float64) / (24 * 60 * 60 * 1e6)
+
+
+def _in_utc(column: pl.Series) -> pl.Series:
+    if getattr(column.dtype, "time_zone", None) is None:
+        return column
+    return column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
 
 
 def is_midnight(column: pl.Series) -> bool:
-    """Whether all times of a column are the start of a day."""
     return bool((column.drop_nulls().dt.time() == time(0)).all())
 
 
 def dates_in_integers(column: pl.Series) -> pl.Series | None:
     """The dates of integers such as 20201231; None if a value is no date."""
-    first, last = 19000101, 20991231
-    low: Any = column.min()
-    high: Any = column.max()
-    if low is None or low < first or high > last or low == high:
+    if not column.dtype.is_integer():
+        return None
+    low, high = cast(Any, column.min()), cast(Any, column.max())
+    if low is None or low < 19000101 or high > 20991231 or low == high:
         return None
     found = column.cast(pl.String).str.to_date("%Y%m%d", strict=False)
     return found if found.null_count() == column.null_count() else None
@@ -382,9 +374,7 @@ def dates_in_integers(column: pl.Series) -> pl.Series | None:
 
 def _parse(values: pl.Series, date_format: str) -> pl.Series:
     if "%H" in date_format or "%I" in date_format:
-        parsed = values.str.to_datetime(date_format, strict=False, time_unit="us")
-        if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
-            parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        parsed = _in_utc(values.str.to_datetime(date_format, strict=False, time_unit="us"))
     else:
         parsed = values.str.to_date(date_format, strict=False)
     year = parsed.dt.year()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,8 @@ import polars.selectors as cs
 from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
-from pellucid.tables.reading.layout import TextTable, find_table
+from pellucid.tables.reading.layout import TextTable, find_table, has_leading_zeros, is_regular
 from pellucid.tables.reading.parsing import parse_columns
-from pellucid.tables.reading.records import has_leading_zeros, is_regular
 from pellucid.tables.reading.source import BOM_ENCODING, ReadingOptions, TableSource, read_fields
 from pellucid.tables.reading.text_columns import as_integers, decimal_evidence
 
@@ -43,7 +43,6 @@ _BOMS = (
 def read_text(
     name: str, content: bytes, suffix: str, options: ReadingOptions, hints: ReadingOptions
 ) -> TableSource:
-    """Read a text table."""
     if options.decimal not in (None, ".", ","):
         raise InputError(f"decimal sign {options.decimal!r} is unknown", hint="use '.' or ','")
     content, encoding = to_utf8(name, content, options.encoding, hints.encoding)
@@ -73,18 +72,14 @@ def _read(layout: TextTable, options: ReadingOptions) -> tuple[TextTable, pl.Dat
     commas, or codes with leading zeros. It reads missing fields at the end of a line as missing
     values, so that lines are checked only if the last column has missing values.
     """
-    separator, is_checked = layout.dialect.separator, False
+    separator = layout.dialect.separator
     table = _try_numbers(layout, options)
-    if table is None:
-        try:
+    with suppress(pl.exceptions.PolarsError):
+        if table is None:
             table = read_fields(layout.content, separator, infer_schema_length=0)
-        except pl.exceptions.PolarsError:
-            layout, is_checked = layout.regular(), True
-            table = read_fields(layout.content, separator, infer_schema_length=0)
-    if is_checked or not table.to_series(table.width - 1).null_count():
-        return layout, table
-    if is_regular(layout.body, separator, table.width):
-        return layout, table
+        has_gaps = table.to_series(table.width - 1).null_count() > 0
+        if not has_gaps or is_regular(layout.body, separator, table.width):
+            return layout, table
     layout = layout.regular()
     return layout, read_fields(layout.content, separator, infer_schema_length=0)
 
@@ -136,9 +131,8 @@ def _has_decimal_commas(table: pl.DataFrame) -> bool:
 def _without_empty_last(table: pl.DataFrame, separator: str) -> pl.DataFrame:
     """The table without a last column that has neither a name nor values."""
     last = table.columns[-1]
-    if table.width < 2 or last != f"column {table.width}":
-        return table
-    if table[last].null_count() < table.height:
+    is_named = table.width < 2 or last != f"column {table.width}"
+    if is_named or table[last].null_count() < table.height:
         return table
     notice(Message("emptyLastColumn", separator=repr(separator)))
     return table.drop(last)
@@ -213,11 +207,10 @@ def _other_encoding(name: str, content: bytes, usual: str | None) -> str:
 
 
 def _can_decode(content: bytes, encoding: str) -> bool:
-    try:
+    with suppress(UnicodeDecodeError, LookupError):
         content.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
-        return False
-    return True
+        return True
+    return False
 
 
 def _decode(name: str, content: bytes, encoding: str) -> str:

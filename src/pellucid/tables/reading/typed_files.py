@@ -14,7 +14,7 @@ from pellucid._utils.imports import import_optional
 from pellucid._utils.notices import InputError, notice
 from pellucid._utils.texts import Message
 from pellucid.tables.reading.contents import check_bytes, check_columns, errors_of
-from pellucid.tables.reading.records import (
+from pellucid.tables.reading.layout import (
     distinct_names,
     find_header,
     numbered_names,
@@ -61,8 +61,7 @@ def _check_size(name: str, table: pl.LazyFrame) -> None:
     """Fail if a table is large, which a small compressed file can be; only its footer is read."""
     n_columns = len(table.collect_schema())
     check_columns(name, n_columns)
-    n_rows = table.select(pl.len()).collect().item()
-    check_bytes(name, _BYTES_PER_VALUE * n_rows * n_columns)
+    check_bytes(name, _BYTES_PER_VALUE * table.select(pl.len()).collect().item() * n_columns)
 
 
 def _check_keys(name: str, content: bytes) -> None:
@@ -133,13 +132,11 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
     if len(cells) <= has_header:
         raise InputError(f"{name} has column names but no rows" if cells else f"{name} is empty")
     header = cells[0] if has_header else numbered_names(sample.width)
-    below = workbook.load_sheet(sheet, header_row=None, skip_rows=skip + has_header)
-    table = below.to_polars()
+    table = workbook.load_sheet(sheet, header_row=None, skip_rows=skip + has_header).to_polars()
     header = header[: table.width] + [""] * (table.width - len(header))
-    names = distinct_names(header)
     return pl.DataFrame(
         _narrow(column.alias(name))
-        for name, given, column in zip(names, header, table)
+        for name, given, column in zip(distinct_names(header), header, table)
         if given or column.null_count() < table.height
     )
 

@@ -13,7 +13,7 @@ _VALUES_A_THREAD = 2**20
 """Values worth a thread of their own."""
 
 
-_ROWS_A_THREAD = 2**17
+ROWS_A_THREAD = 2**16
 """Rows worth a thread of their own if one number is computed for each."""
 
 
@@ -35,7 +35,7 @@ def filled(
     def fill(block: tuple[int, int]) -> None:
         array[slice(*block)] = values(slice(*block))
 
-    least = max(1, _ROWS_A_THREAD * len(array) // max(array.size, 1))
+    least = max(1, ROWS_A_THREAD * len(array) // max(array.size, 1))
     pool.map(fill, pool.blocks(len(array), least, per_thread=1))
     return array
 
@@ -46,7 +46,7 @@ def places_where(n: int, pool: ThreadPool, holds: Callable[[slice], np.ndarray])
     def find(block: tuple[int, int]) -> np.ndarray:
         return np.flatnonzero(holds(slice(*block))) + block[0]
 
-    parts = pool.map(find, pool.blocks(n, _ROWS_A_THREAD, per_thread=1))
+    parts = pool.map(find, pool.blocks(n, ROWS_A_THREAD, per_thread=1))
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

@@ -139,6 +139,8 @@ class ThreadPool:
         if total < 2 * min_size or not self.is_parallel:
             return [(0, total)]
         n = max(1, min(per_thread * self.n_threads, total // max(min_size, 1)))
+        if n > self.n_threads:  # no thread has a block more than the others
+            n -= n % self.n_threads
         ends = [total * i // n for i in range(n + 1)]
         return list(zip(ends[:-1], ends[1:]))
 

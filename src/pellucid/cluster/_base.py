@@ -23,7 +23,7 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
-from pellucid._utils.arrays import filled, places_where
+from pellucid._utils.arrays import ROWS_A_THREAD, filled, places_where
 from pellucid._utils.estimators import Noise, store_training_data
 from pellucid._utils.notices import ImpureRuleWarning
 from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
@@ -63,9 +63,6 @@ from pellucid.tree.rounding import ThresholdStyle
 
 if TYPE_CHECKING:
     from typing import Self
-
-_ROWS_A_TASK = 2**17
-"""Fewest rows that are counted by a thread of their own."""
 
 _SOMETIMES_SET = (
     "labels_",
@@ -389,7 +386,7 @@ class BaseThresholdTree(
             position = _clusters(tree, leaf, data)
         self.labels_ = _name(position, names)
         self.reference_labels_ = _name(reference.labels, names)
-        mistakes, purity, noise = _tally(leaf, position, reference.labels, data)
+        mistakes, purity, noise = _tally(leaf, position, reference.labels, data, tree.node_count)
         return FitSummary(
             tree,
             reference.names,
@@ -399,7 +396,7 @@ class BaseThresholdTree(
             purity,
             importances,
             mistakes,
-            dict(noise),
+            noise,
         )
 
     def _names_in(self):
@@ -540,28 +537,31 @@ def _clusters(tree: ThresholdTree, leaf: np.ndarray, data: Dataset) -> np.ndarra
 
 
 def _tally(
-    leaf: np.ndarray, position: np.ndarray, labels: np.ndarray, data: Dataset
+    leaf: np.ndarray, position: np.ndarray, labels: np.ndarray, data: Dataset, n_nodes: int
 ) -> tuple[int | float, dict[int, float], dict[int, int]]:
     """Weight of the rows of another cluster than their own; by leaf, the purity, and the number of
     rows of noise that have a weight.
     """
-    weights, pool, n = data.weights, data.pool, len(leaf)
-    noise = places_where(n, pool, lambda rows: labels[rows] < 0)
-    if weights.are_ones and not len(noise):
-        wrong = leaf.take(places_where(n, pool, lambda rows: position[rows] != labels[rows]))
-        n_nodes = int(leaf.max()) + 1
-        blocks = [slice(*block) for block in pool.blocks(n, _ROWS_A_TASK, per_thread=1)]
-        counts = pool.map(lambda rows: np.bincount(leaf[rows], minlength=n_nodes), blocks)
-        total = np.sum(counts, axis=0)
-        pure, reached = total - np.bincount(wrong, minlength=n_nodes), np.flatnonzero(total)
-        shares = (pure[reached] / total[reached]).tolist()
-        return weights.of_units(len(wrong)), dict(zip(reached.tolist(), shares)), {}
+    weights, pool = data.weights, data.pool
+    if weights.are_ones:
+
+        def count(block: tuple[int, int]) -> np.ndarray:
+            rows = slice(*block)
+            kind = np.where(labels[rows] < 0, 2, position[rows] != labels[rows])
+            return np.bincount(kind * n_nodes + leaf[rows], minlength=3 * n_nodes)
+
+        counts = pool.map(count, pool.blocks(len(leaf), ROWS_A_THREAD, per_thread=1))
+        own, other, noisy = np.sum(counts, axis=0).reshape(3, n_nodes)
+        reached = np.flatnonzero(own + other)
+        shares = (own[reached] / (own + other)[reached]).tolist()
+        of_leaf = {node: int(noisy[node]) for node in np.flatnonzero(noisy).tolist()}
+        return weights.of_units(int(other.sum())), dict(zip(reached.tolist(), shares)), of_leaf
     has_label = labels >= 0
     is_own = position[has_label] == labels[has_label]
     mistakes = weights.of_units(weights.units[has_label][~is_own].sum())
-    values = None if weights.are_ones else weights.values[has_label]
-    noise = noise[weights.values[noise] > 0]
-    return mistakes, leaf_purity(leaf[has_label], is_own, values), Counter(leaf[noise].tolist())
+    noise = leaf[~has_label & (weights.values > 0)].tolist()
+    purity = leaf_purity(leaf[has_label], is_own, weights.values[has_label])
+    return mistakes, purity, dict(Counter(noise))
 
 
 def warn_of_impure_rules(rules: RuleList[ClusterRule], remedy: str) -> None:

@@ -169,7 +169,7 @@ class CenterSearch(NodeSearch):
             # One column more than thresholds, because the bin above the last edge is read too.
             amount, fall, below = np.zeros((3, len(inner.thresholds) + 1), dtype=np.int64)
             amount[:-1] = inner.sums(change(places, codes), levels.amount)
-            below[:-1] = inner.sums(self.weight[places], levels.weight_left)
+            below[:-1] = inner.sums(self.weight.take(places), levels.weight_left)
             sums, nothing_inside = EdgeSums(amount, fall, below), np.zeros(len(amount), dtype=bool)
             found, _ = terms.judge_column(feature, inner.starts, sums, nothing_inside, -np.inf)
             return best_edges(found, np.append(inner.thresholds, np.inf))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
@@ -21,6 +22,9 @@ _Made = TypeVar("_Made")
 
 _MIN_TASK_VALUES = 150_000
 """Least number of values per task."""
+
+_CACHED_ROWS = 2**15
+"""Rows whose labels and weights stay in the cache of a processor while all columns are read."""
 
 _MANY_COLUMNS = 4
 """Columns per thread from which on threads share the columns of a node, and not its rows."""
@@ -209,18 +213,25 @@ class Problem:
 
             def add_columns(features: np.ndarray) -> None:
                 columns = slice(features[0], features[-1] + 1)
-                add(slice(0, n_rows), columns, sums[columns])
+                for start in range(0, n_rows, _CACHED_ROWS):
+                    add(slice(start, min(start + _CACHED_ROWS, n_rows)), columns, sums[columns])
 
             self.pool.map(add_columns, self.feature_blocks(np.arange(n_columns), n_rows))
             return sums
         least = max(-(-_MIN_TASK_VALUES // n_columns), 2 * sums[0].size)
-        blocks = self.pool.blocks(n_rows, least)
+        size = max(least, min(_CACHED_ROWS, n_rows // (4 * self.pool.n_threads)))
+        starts = range(0, n_rows, size)
+        waiting, parts = deque([sums]), [sums]
 
-        def add_rows(block: tuple[int, int]) -> np.ndarray:
-            part = np.zeros_like(sums) if block[0] else sums
-            add(slice(*block), slice(0, n_columns), part)
-            return part
+        def add_rows(start: int) -> None:
+            try:
+                part = waiting.pop()
+            except IndexError:  # other threads use all others
+                parts.append(part := np.zeros_like(sums))
+            add(slice(start, min(start + size, n_rows)), slice(0, n_columns), part)
+            waiting.append(part)
 
-        for part in self.pool.map(add_rows, blocks)[1:]:
+        self.pool.map(add_rows, starts)
+        for part in parts[1:]:
             sums += part
         return sums

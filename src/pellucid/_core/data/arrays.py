@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from pellucid._utils.arrays import filled
+from pellucid._utils.arrays import ROWS_A_THREAD, filled
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _MIN_SORTED = 2**17
@@ -128,8 +128,15 @@ def order_by(groups: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL) -> np
 
 def rows_by_group(groups: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL) -> list[np.ndarray]:
     """The row numbers of each group 0 .. n_groups - 1, in their order."""
-    ends = np.cumsum(np.bincount(groups, minlength=n_groups))
+    ends = np.cumsum(count_groups(groups, n_groups, pool))
     return np.split(order_by(groups, n_groups, pool), ends[:-1])
+
+
+def count_groups(groups: np.ndarray, n_groups: int, pool: ThreadPool) -> np.ndarray:
+    """The number of rows of each group 0 .. n_groups - 1."""
+    blocks = pool.blocks(len(groups), ROWS_A_THREAD, per_thread=1)
+    counts = pool.map(lambda b: np.bincount(groups[slice(*b)], minlength=n_groups), blocks)
+    return np.sum(counts, axis=0)
 
 
 def stable_argsort(values: np.ndarray) -> np.ndarray:

@@ -80,10 +80,12 @@ class Terms(NamedTuple):
 
     A term of a column, or of the weight alone (the last), is less than 2**e for its exponent e. If
     `are_counts`, a row of weight w is w equal terms. Otherwise it is one term, w times the value.
+    `are_single` says that no row is more than one term.
     """
 
     exponents: np.ndarray
     are_counts: bool
+    are_single: bool
 
     @classmethod
     def of(cls, largest: np.ndarray, weight: LargestWeight) -> Terms:
@@ -97,12 +99,12 @@ class Terms(NamedTuple):
         # The sum of all terms is at most total / largest times the largest term.
         n_terms = weight.total if are_counts else weight.total / max(weight.largest, float_info.min)
         exponents += max(0, int(np.frexp(n_terms / MAX_COPIES)[1]))
-        return cls(exponents, are_counts)
+        return cls(exponents, are_counts, not are_counts or weight.largest <= 1)
 
     def blocks(self, weight: np.ndarray) -> list[slice]:
         """Blocks of rows that `dense_sums` adds up exactly."""
         ends = np.arange(_MAX_EXACT_ROWS, len(weight), _MAX_EXACT_ROWS)
-        if self.are_counts and weight.sum() > 2 * _MAX_EXACT_ROWS:
+        if not self.are_single and weight.sum() > 2 * _MAX_EXACT_ROWS:
             # A block has less than the number of rows of its multiple and one more row.
             multiple = np.cumsum(weight) // _MAX_EXACT_ROWS
             ends = np.flatnonzero(np.diff(multiple)) + 1

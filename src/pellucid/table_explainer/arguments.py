@@ -15,6 +15,7 @@ from typing import Any
 from pellucid._utils.notices import InputError, UsageError, option
 from pellucid.methods import BY_WORD, TreeMethod, one_of
 
+# Words of the options that are no parameters of an estimator.
 CHOICES: dict[str, tuple[str, ...]] = {
     "scale": ("auto", "standard", "robust", "log", "rank", "none"),
     "missing": ("auto", "drop", "median", "error"),
@@ -23,14 +24,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "method": tuple(BY_WORD),
     "noise": ("background", "cluster"),
 }
-"""Words of the options that are no parameters of an estimator."""
-
+# Options of the tree. In estimators they have the same names, but for `leaves`.
 _TREE_OPTIONS = (
     *("leaves", "objective", "polish", "depth_penalty", "max_depth", "max_conditions"),
     *("faithfulness", "effort"),
 )
-"""Options of the tree. In estimators they have the same names, but for `leaves`."""
-
 _WHY_NOT = {
     "leaves": "{method} makes one leaf per cluster",
     "objective": "{method} minimises the k-means cost",

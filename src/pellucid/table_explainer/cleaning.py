@@ -17,14 +17,12 @@ import polars as pl
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.roles import as_number
 
+# For each column, values and what replaces them; None is a missing value.
 Replacements = dict[str, list[tuple[Any, Any]]]
-"""For each column, values and what replaces them; None is a missing value."""
-
+# Numbers such as 999, -99, 9998, 8888 and 99.9.
 _TYPICAL = re.compile(r"-?(?:9+[789]?|8{2,}|7{3,}|6{3,})(?:\.9+|\.0)?")
-"""Numbers such as 999, -99, 9998, 8888 and 99.9."""
-
+# 1900-01-01, 1899-12-30 and -31, 1970-01-01, 9999-12-31, and the first days of databases.
 _DATES = {-25567.0, -25569.0, -25568.0, 0.0, 2932896.0, -79258.0, -719162.0, -141427.0, -36524.0}
-"""1900-01-01, 1899-12-30 and -31, 1970-01-01, 9999-12-31, and the first days of databases."""
 
 
 def find_sentinels(column: pl.Series) -> list[float]:

@@ -258,8 +258,8 @@ class FittedTable:
     n_rows: int
     n_table_rows: int
     n_incomplete: int
+    # Whether the tree has more leaves than clusters to agree better with k-means.
     has_more_leaves: bool = False
-    """Whether the tree has more leaves than clusters to agree better with k-means."""
 
     @classmethod
     def of(

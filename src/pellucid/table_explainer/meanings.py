@@ -21,6 +21,7 @@ def _set(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 
 
+# Parts of the calendar and of the day, and their smallest and largest number.
 _PARTS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(_set("day tag doy yday dayofyear"), (1, 366)),
     **dict.fromkeys(_set("mday dom dayofmonth"), (1, 31)),
@@ -32,31 +33,26 @@ _PARTS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(_set("minute second"), (0, 60)),
     "season": (0, 4),
 }
-"""Parts of the calendar and of the day, and their smallest and largest number."""
-
+# Parts of the calendar with other meanings (home runs), which need another part beside them.
 _AMBIGUOUS = _set("hr mo mon dom tag second minute")
-"""Parts of the calendar with other meanings (home runs), which need another part beside them."""
 _AMBIGUOUS_BESIDE = _set("date datum day month year yr weekday hour jahr")
+# A flag of the rows of one year, such as y98.
 _YEAR_FLAG = re.compile(r"(?:y|yr|year|d)_?(?:19|20)?\d\d")
-"""A flag of the rows of one year, such as y98."""
-
 _YEAR = _set("year yr jahr annee año ano")
 _ALSO_YEAR = _YEAR | _set("years yrs vintage")
 _AFTER_PART = {*_PARTS, *_YEAR} | _set("of the sold num number no nr name id text abb index")
+# Words with which "day" is a quantity: "calls per day", "sales last month".
 _BEFORE_COUNT = _set(
     "per a each last past num n no nr number count nb",
     "total tot avg mean average max min sum work working",
 )
-"""Words with which "day" is a quantity: "calls per day", "sales last month"."""
-
+# Words with which a year is a property of the thing in the row, like its age.
 _OF_A_THING = _set(
     "built blt build baujahr remod remodel remodeled remodelled renovated renovation renov",
     "construction constructed model make made manufacture manufactured birth born birthyear",
     "founded found founding established opened opening debut discovered discovery vintage",
     "installed",
 )
-"""Words with which a year is a property of the thing in the row, like its age."""
-
 _CALENDAR_TEXTS = (
     _set(
         "mon tue wed thu fri sat sun tues weds thur thurs",
@@ -70,61 +66,55 @@ _CALENDAR_TEXTS = (
     _set("januar februar märz april mai juni juli august september oktober november dezember"),
     _set("spring summer autumn fall winter springer frühling sommer herbst"),
 )
+# Flags of months or weekdays, such as mon, tues and wed, that are calendar parts together.
 _FEWEST_FLAGS = 3
-"""Flags of months or weekdays, such as mon, tues and wed, that are calendar parts together."""
 _CENTURY = r"(?:1[5-9]|2[01])\d\d"
+# Text of a period: 2015-Q1, 2015-03, Jan 2015.
 _PERIOD = re.compile(
     rf"{_CENTURY}[-/]{_CENTURY}|{_CENTURY}[-/. ]?[QWMHqwmh]?\d{{1,2}}(?:[-/.]\d{{1,2}})?|"
     rf"[QqWwHh]\d{{1,2}}[-/. ]?{_CENTURY}|\d{{1,2}}[-/.]{_CENTURY}|"
     r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-/. ,']*(?:\d\d|\d{4})"
 )
-"""Text of a period: 2015-Q1, 2015-03, Jan 2015."""
-
 _RESULTS = _set(
     "y target class label response outcome result results cluster",
     "prediction predicted groundtruth ground truth zielgröße",
 )
+# Words of results that need few values: "death" may be a number of deaths.
 _FEW_RESULTS = _set(
     "churn churned attrition default defaulted survived survival fraud fraudulent isfraud exited",
     "died dead death deceased event censored censor censors cens converted conversion purchased",
     "subscribed clicked diagnosis relapse bankrupt admitted delinquent classification",
 )
-"""Words of results that need few values: "death" may be a number of deaths."""
+# Words of results that need two values; as a number, "purchase" is an amount.
 _ALSO_BINARY = _set(
     "purchase approved approval attrited bought accepted cancelled canceled disease alive",
     "readmitted delinq spam success failure deny denied risk arrest arrested rearrested recidivism",
     "left resigned quit terminated",
 )
-"""Words of results that need two values; as a number, "purchase" is an amount."""
+# Words that make a flag a result whatever the other words: "default payment next month".
 _CERTAIN_RESULTS = _set("churn target default attrition fraud outcome survived")
-"""Words that make a flag a result whatever the other words: "default payment next month"."""
-
+# Names of two columns that are the result of a study together: what happened, and when. One of them
+# is unmistakable.
 _EVENTS = _set("cens censor censors censored dead died death arrest relapse failed")
 _ALSO_EVENTS = _set("status event")
 _FOLLOW_UP = _set("time futime survtime survt stime survival")
 _ALSO_FOLLOW_UP = _set("t duration durat days week weeks")
-"""Names of two columns that are the result of a study together: what happened, and when. One of
-them is unmistakable.
-"""
-
+# Words that leave the meaning of a result as it is: "is_churn", "loan default flag".
 _BESIDE_RESULT = _set(
     "is has was did the flag ind indicator status label value yes binary customer loan credit",
     "company group type name code id num final true variable var col score will user bad good",
 )
-"""Words that leave the meaning of a result as it is: "is_churn", "loan default flag"."""
-
+# Last words of the names of numbers that stand for a place or a kind.
 _CODES = _set(
     "site station store block plot subject subj patient batch tract district ward precinct county",
     "state region country stratum strata psu household litter occupation industry sector sic naics",
     "isic type kind category parcel barcode device machine terminal branch warehouse outlet depot",
 )
-"""Last words of the names of numbers that stand for a place or a kind."""
-
+# Words of codes that need not be the last one, also in the plural.
 _CODES_ANYWHERE = _set(
     "zip postal plz postleitzahl phone telephone tel telefon mobile fax fips code cod flight",
     "zipcode postalcode postcode areacode",
 )
-"""Words of codes that need not be the last one, also in the plural."""
 _JOINED_CODE = re.compile(r".+(?:fips|zip|code)")
 
 _THINGS = (
@@ -137,15 +127,14 @@ _THINGS = (
 )
 _JOINED_ID = re.compile(rf"(?:{_THINGS})(?:ids?|no|nr|num|key|code)")
 _ID_WORDS = _set("id ids key uuid guid pk ssn sku iban isbn ean serial")
+# Last words of the names of numbers of the rows.
 _NUMBERING = _set("index idx row rownum rowid nr no num number seqno obs obsno")
-"""Last words of the names of numbers of the rows."""
-
+# Words that end with "id" and are no ID: paid, solid, humid.
 _NO_ID = _set(
     "paid unpaid prepaid solid fluid acid liquid void valid invalid bid mid rapid humid lipid",
     "android grid hybrid thyroid steroid asteroid aid covid kid lid said raid arid ovoid typhoid",
     "vivid",
 )
-"""Words that end with "id" and are no ID: paid, solid, humid."""
 
 
 def words_of(name: str) -> list[str]:

@@ -29,9 +29,8 @@ _REASONS = {
     "result": Message("isResult"),
     "kind": Message("isKind"),
 }
+# Words of names whose whole numbers never repeat, but are measurements.
 _ORDERED = frozenset({"rank", "ranking", "place", "position", "time"})
-"""Words of names whose whole numbers never repeat, but are measurements."""
-
 _UNUSABLE = ("constant", "time", "nested")
 _DESCRIBED = ("date", "calendar part", "result", "kind")
 

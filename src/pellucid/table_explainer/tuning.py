@@ -9,189 +9,112 @@ from __future__ import annotations
 
 # Roles of columns
 
-MAX_CATEGORIES = 30
-"""Categories of a text column: a rule with a longer list is hard to read."""
-
-FEW_VALUES = 12
-"""An integer column with at most so many values is described by them, as are months."""
-
+MAX_CATEGORIES = 30  # categories of a text column: a rule with a longer list is hard to read
+FEW_VALUES = 12  # an integer column with at most so many values is described by them, as are months
+# Share of one value from which on a column is ignored: half of the smallest cluster differs.
 NEAR_CONSTANT = 0.99
-"""Share of one value from which on a column is ignored: half of the smallest cluster differs."""
-
+# Rows that are checked before the whole column. It saves time and changes no result.
 FIRST_ROWS = 1000
-"""Rows that are checked before the whole column. It saves time and changes no result."""
-
-YEARS = (1500, 2200)
-"""Whole numbers in a column named like a year are years between these."""
-
+YEARS = (1500, 2200)  # whole numbers in a column named like a year are years between these
+# Numbers named like a time are (milli)seconds since 1970 between these: from 1979 on.
 SECONDS = (3e8, 3e13)
-"""Numbers named like a time are (milli)seconds since 1970 between these: from 1979 on."""
-
+# Numbers such as 201503 that are dates: ten random ones are months once in a billion times.
 FEWEST_DATES = 10
-"""Numbers such as 201503 that are dates: ten random ones are months once in a billion times."""
-
+# Share of different values from which on whole numbers named such as "unitid" are IDs.
 ALMOST_ALL = 0.95
-"""Share of different values from which on whole numbers named such as "unitid" are IDs."""
-
+# Rows from which on whole numbers that never repeat are IDs, if chance would repeat so many pairs.
+# Of measured columns, fewer than one in 20,000 would have no equal pair then (e to the power of
+# -10).
 FEWEST_NUMBERED = 30
 EXPECTED_REPEATS = 10
-"""Rows from which on whole numbers that never repeat are IDs, if chance would repeat so many pairs.
-
-Of measured columns, fewer than one in 20,000 would have no equal pair then (e to the power of -10).
-"""
-
+# Share of the numbers from 1 to n that ranks may lack.
+# No column of 130 tables has another role than without it. With three missing values, five ranks of
+# Guerry stay numbers.
 MISSING_RANKS = 0.1
-"""Share of the numbers from 1 to n that ranks may lack.
-
-No column of 130 tables has another role than without it. With three missing values, five ranks of
-Guerry stay numbers.
-"""
-
-MOST_LISTED = 20
-"""Columns that a line lists for one reason."""
-
+MOST_LISTED = 20  # columns that a line lists for one reason
 # Copies
 
-FEWEST_ROWS = 20
-"""Rows that a table needs so that copies and sentinels are searched for."""
-
-COPY_ROWS = 5000
-"""Rows on which columns are compared: a correlation of 0.99 is known to 0.001."""
-
+FEWEST_ROWS = 20  # rows that a table needs so that copies and sentinels are searched for
+COPY_ROWS = 5000  # rows on which columns are compared: a correlation of 0.99 is known to 0.001
+# Correlation, and that of ranks, of two columns that are nearly the same. Seen: limit and rating of
+# credit cards have 0.997 and 0.996; length and width of crabs, two measurements, 0.995 and 0.997.
 LINEAR_COPY, LINEAR_COPY_RANKS = 0.996, 0.99
-"""Correlation, and that of ranks, of two columns that are nearly the same. Seen: limit and rating
-of credit cards have 0.997 and 0.996; length and width of crabs, two measurements, 0.995 and 0.997.
-"""
-
+# Correlation, also of ranks, of a function of another column. Rounding leaves as much.
 EXACT_COPY = 0.9999
-"""Correlation, also of ranks, of a function of another column. Rounding leaves as much."""
-
+# Correlation of ranks from which on a column is nearly a monotone function of another one.
 MONOTONE_COPY = 0.9995
-"""Correlation of ranks from which on a column is nearly a monotone function of another one."""
-
+# Share of the columns that may be nearly copies; if more are, they are a series, and all stay.
 MOST_NEAR_COPIES = 0.1
-"""Share of the columns that may be nearly copies; if more are, they are a series, and all stay."""
-
+# Correlation of ranks and row numbers of a trend: two trends are no functions of each other.
 TREND = 0.98
-"""Correlation of ranks and row numbers of a trend: two trends are no functions of each other."""
-
+# Distance of a value from the line between its neighbours, in differences of these, below which
+# most values of a smooth function are. Seen, in the median: 0.0003 for the logarithm of 2,000
+# ranks, 0.005 for that of 102 codes, 0.22 for two columns of an economy.
 SMOOTH = 0.01
-"""Distance of a value from the line between its neighbours, in differences of these, below which
-most values of a smooth function are. Seen, in the median: 0.0003 for the logarithm of 2,000 ranks,
-0.005 for that of 102 codes, 0.22 for two columns of an economy.
-"""
-
+# Correlation from which on a column is the same as one that is only described.
 SAME_AS_DATE = 0.99999
-"""Correlation from which on a column is the same as one that is only described."""
-
-SUM_RESIDUAL = 1e-4
-"""Share of the variance of a column that is not a sum of others, at most."""
-
+SUM_RESIDUAL = 1e-4  # share of the variance of a column that is not a sum of others, at most
+# Columns among which sums are searched for, in quadratic time, and parts of a sum.
 MOST_SUM_COLUMNS, MOST_PARTS = 200, 12
-"""Columns among which sums are searched for, in quadratic time, and parts of a sum."""
-
 # Sentinels and spellings
 
-FEWEST_VALUES = 5
-"""Other values that a column needs so that one value is far from all of them."""
-
-MOST_SENTINELS = 4
-"""Sentinels of a column, such as 97, 98 and 99."""
-
+FEWEST_VALUES = 5  # other values that a column needs so that one value is far from all of them
+MOST_SENTINELS = 4  # sentinels of a column, such as 97, 98 and 99
+# Number and share of zeros that may be missing values. Seen: more of them mean "none".
 FEWEST_ZEROS, MOST_ZEROS = 3, 0.2
-"""Number and share of zeros that may be missing values. Seen: more of them mean "none"."""
-
+# Distance of zero from all other values and from their mean, in standard deviations of these, from
+# which on it is impossible. Nearest seen: log of a family size (1.8 and 3.2), grades (1.0 and 3.9).
 FAR_ZERO = (1.4, 3.9)
-"""Distance of zero from all other values and from their mean, in standard deviations of these, from
-which on it is impossible. Nearest seen: log of a family size (1.8 and 3.2), grades (1.0 and 3.9).
-"""
-
+# Distance from all other values, in multiples of their range, and share of the rows, from which on
+# a value unlike 999 is a sentinel. With 3, the physical limitation of randhie would have one.
 FAR_VALUE, FREQUENT = 10.0, 0.01
-"""Distance from all other values, in multiples of their range, and share of the rows, from which on
-a value unlike 999 is a sentinel. With 3, the physical limitation of randhie would have one.
-"""
-
-MAIN_SPELLING = 0.8
-"""Share of the most frequent spelling of a category of two letters."""
-
+MAIN_SPELLING = 0.8  # share of the most frequent spelling of a category of two letters
 # Missing values
 
-MANY_ROWS_LOST = 0.1
-"""Share of the rows that ``missing="auto"`` drops at most because of gaps."""
-
+MANY_ROWS_LOST = 0.1  # share of the rows that ``missing="auto"`` drops at most because of gaps
+# Share of missing values from which on ``missing="auto"`` rather ignores the column.
 MANY_GAPS = 0.2
-"""Share of missing values from which on ``missing="auto"`` rather ignores the column."""
-
 # Scales
 
+# Skewness of a non-negative column on a logarithmic scale; an exponential distribution has 2.
 SKEWED = 1.5
-"""Skewness of a non-negative column on a logarithmic scale; an exponential distribution has 2."""
-
+# Squared distance of two categories in variances of a standardized column: half of the expected one
+# of two rows in such a column, so that a flag does not outweigh a measurement.
 CATEGORY_DISTANCE = 1.0
-"""Squared distance of two categories in variances of a standardized column: half of the expected
-one of two rows in such a column, so that a flag does not outweigh a measurement.
-"""
-
+# Rows that are scaled at a time: writing by column stays in the processor's cache.
 BLOCK_ROWS = 4096
-"""Rows that are scaled at a time: writing by column stays in the processor's cache."""
-
 # Outliers and small clusters
 
+# Shares of the rows that a cluster needs, otherwise they are outliers, and that may be set apart.
+# Measured: no table has a smaller cluster.
 SMALLEST_CLUSTER, MOST_OUTLIERS = 0.02, 0.03
-"""Shares of the rows that a cluster needs, otherwise they are outliers, and that may be set apart.
-Measured: no table has a smaller cluster.
-"""
-
+# Share of the rows with a number far beyond all others, and its distance in multiples of their
+# range. Seen: almost all are errors (999999 lines of credit) or rows of another kind.
 MOST_EXTREMES, FAR_EXTREME = 0.005, 5.0
-"""Share of the rows with a number far beyond all others, and its distance in multiples of their
-range. Seen: almost all are errors (999999 lines of credit) or rows of another kind.
-"""
-
+# The same distance from up to `FEWEST_VALUES` other values: a count of 0 to 3 may be 10 once.
 FAR_FROM_FEW = 20.0
-"""The same distance from up to `FEWEST_VALUES` other values: a count of 0 to 3 may be 10 once."""
-
-OUTLIER_ROUNDS = 4
-"""Searches for outliers, each with the scales of the rows that are left."""
-
-SHOWN_ROWS = 5
-"""Outliers that are listed one by one."""
-
-TOTAL_ERROR = 1e-3
-"""Relative error of a sum in a row called "Total": its parts may be rounded."""
-
+OUTLIER_ROUNDS = 4  # searches for outliers, each with the scales of the rows that are left
+SHOWN_ROWS = 5  # outliers that are listed one by one
+TOTAL_ERROR = 1e-3  # relative error of a sum in a row called "Total": its parts may be rounded
+# Rows that a table needs per cluster, so that a cluster of one row is exceptional.
 ROWS_PER_CLUSTER = 20
-"""Rows that a table needs per cluster, so that a cluster of one row is exceptional."""
-
+# Numbers of clusters with which outliers are searched for: a tiny one of so few is no segment.
 OUTLIER_CLUSTERS = (2, 3, 4)
-"""Numbers of clusters with which outliers are searched for: a tiny one of so few is no segment."""
-
+# Rows that are clustered to find outliers, the farthest half not at random; starts of k-means.
 OUTLIER_SAMPLE, OUTLIER_STARTS = 5000, 5
-"""Rows that are clustered to find outliers, the farthest half not at random; starts of k-means."""
-
-SMALL_TABLE = 50
-"""In tables of fewer rows, small clusters are no problem: 2% of them is one row."""
-
+SMALL_TABLE = 50  # in tables of fewer rows, small clusters are no problem: 2% of them is one row
+# Values per column, at most, and rows per combination of values, at least, of a table whose
+# clusters only enumerate the combinations.
 VALUES_OF_CELLS, ROWS_PER_CELL = 3, 10
-"""Values per column, at most, and rows per combination of values, at least, of a table whose
-clusters only enumerate the combinations.
-"""
-
-CLUSTERING_ROUNDS = 2
-"""How often a table is prepared again because of its clusters."""
-
+CLUSTERING_ROUNDS = 2  # how often a table is prepared again because of its clusters
+# Distance of a tiny cluster of outliers from all other rows in one number, in standard deviations;
+# nearer ones are rare combinations of ordinary values.
 FAR_CLUSTER = 3.0
-"""Distance of a tiny cluster of outliers from all other rows in one number, in standard deviations;
-nearer ones are rare combinations of ordinary values.
-"""
-
+# Adjusted Rand index from which on the values of one column alone are the clusters.
 SAME_AS_CLUSTERS = 0.9
-"""Adjusted Rand index from which on the values of one column alone are the clusters."""
-
+# Adjusted Rand index from which on a column is compared with the clusters of the other columns.
+# Seen (`tables`, design groups): 0.66 to 0.87 for columns that those clusters are.
 SIMILAR_TO_CLUSTERS = 0.5
-"""Adjusted Rand index from which on a column is compared with the clusters of the other columns.
-Seen (`tables`, design groups): 0.66 to 0.87 for columns that those clusters are.
-"""
-
 # Number of clusters
 
 LARGEST_NUMBER = 10
@@ -240,46 +163,32 @@ MOST_NUMBERS = 3
 
 # k-means
 
+# Starts of k-means, those from many rows on, because each takes seconds, and many rows.
 N_STARTS, N_STARTS_OF_MANY_ROWS, MANY_ROWS = 10, 3, 100_000
-"""Starts of k-means, those from many rows on, because each takes seconds, and many rows."""
-
+# Up to this many values k-means uses one thread, because more would only add overhead.
 FEW_CELLS = 100_000
-"""Up to this many values k-means uses one thread, because more would only add overhead."""
-
 # Leaves
 
+# Share of the rows in their own cluster below which a tree has more leaves than clusters, and how
+# many more; or half as many as clusters. Seen on 25 tables below it: 20 reach it so, and 18 with
+# two more. With twice as many leaves as clusters it is 21, but leaves have down to 0.1% of the
+# rows.
 GOOD_AGREEMENT, MORE_LEAVES = 0.9, 3
-"""Share of the rows in their own cluster below which a tree has more leaves than clusters, and how
-many more; or half as many as clusters. Seen on 25 tables below it: 20 reach it so, and 18 with two
-more. With twice as many leaves as clusters it is 21, but leaves have down to 0.1% of the rows.
-"""
-
 # Rows that do not fit into memory
 
+# Rows of the sample that decides: at most as many as have all starts of k-means, and at least.
 SAMPLE_ROWS, FEWEST_SAMPLE_ROWS = 100_000, 10_000
-"""Rows of the sample that decides: at most as many as have all starts of k-means, and at least."""
-
+# The sample takes at most this part of the memory, because it is copied several times.
 SAMPLE_PART = 16
-"""The sample takes at most this part of the memory, because it is copied several times."""
-
-BATCH_ROWS = 2**16
-"""Rows per batch: some megabytes of columns."""
-
+BATCH_ROWS = 2**16  # rows per batch: some megabytes of columns
 # Warnings
 
+# Silhouette score below which clusters overlap: no substantial structure was found (Kaufman and
+# Rousseeuw 1990).
 WEAK = 0.25
-"""Silhouette score below which clusters overlap: no substantial structure was found (Kaufman and
-Rousseeuw 1990).
-"""
-
+# Share of the rows in their own cluster below which a tree is a poor explanation.
 LOW_AGREEMENT = 0.8
-"""Share of the rows in their own cluster below which a tree is a poor explanation."""
-
-LOW_PURITY = 0.5
-"""Below it, most rows of a rule belong to other clusters than its name says."""
-
+LOW_PURITY = 0.5  # below it, most rows of a rule belong to other clusters than its name says
+# Share of dropped rows that is worth a warning: more than ``missing="auto"`` would drop.
 MANY_DROPPED = 0.1
-"""Share of dropped rows that is worth a warning: more than ``missing="auto"`` would drop."""
-
-FEW_ROWS = 10
-"""The silhouette score of fewer rows means little, because that of a single row is 0."""
+FEW_ROWS = 10  # the silhouette score of fewer rows means little, because that of a single row is 0

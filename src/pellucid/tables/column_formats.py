@@ -17,14 +17,9 @@ from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 Kind = Literal["number", "integer", "year", "date", "datetime"]
 
 _EPOCH = date(1970, 1, 1).toordinal()
-_MICROSECONDS = 86_400_000_000
-"""Microseconds per day."""
-
-_MONTHS = (120, 12, 1)
-"""A round date is the first day of a decade, a year or a month."""
-
-_PARTS_OF_A_DAY = (24, 24 * 60, 24 * 60 * 60)
-"""A round time is a whole hour, minute or second."""
+_MICROSECONDS = 86_400_000_000  # microseconds per day
+_MONTHS = (120, 12, 1)  # a round date is the first day of a decade, a year or a month
+_PARTS_OF_A_DAY = (24, 24 * 60, 24 * 60 * 60)  # a round time is a whole hour, minute or second
 
 
 def format_number(value: float) -> str:
@@ -197,8 +192,7 @@ class ColumnFormat:
         return low
 
 
-PLAIN = ColumnFormat()
-"""The format of a column of numbers without units."""
+PLAIN = ColumnFormat()  # the format of a column of numbers without units
 
 
 def date_text(days: float, *, with_time: bool = False) -> str:

@@ -32,10 +32,9 @@ class Indicator:
     """
 
     column: str
-    value: Any
-    """The category; None for a missing value."""
+    value: Any  # the category; None for a missing value
+    # All known categories of the column; empty if they are not known.
     categories: tuple[Any, ...] = field(default=(), compare=False, repr=False)
-    """All known categories of the column; empty if they are not known."""
 
     @property
     def word(self) -> str:
@@ -53,8 +52,7 @@ class Indicator:
         return _included_text(self.column, [self.value])
 
 
-ColumnNames = Sequence[str | Indicator]
-"""Descriptions of the columns of a tree."""
+ColumnNames = Sequence[str | Indicator]  # descriptions of the columns of a tree
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,9 @@ class CategorySet:
 
     column: str
     values: frozenset[Any]
-    is_excluded: bool
-    """Whether `values` are those that the column does not have."""
+    is_excluded: bool  # whether `values` are those that the column does not have
+    # All known categories of the column; empty if they are not known.
     categories: tuple[Any, ...] = field(default=(), compare=False, repr=False)
-    """All known categories of the column; empty if they are not known."""
 
     @classmethod
     def of(cls, tests: Iterable[tuple[Indicator, bool]]) -> CategorySet:

@@ -16,8 +16,7 @@ from pellucid._utils.threads import count_threads
 from pellucid.tables.frames import as_table, is_scan, read_plain_table, table_to_array, with_names
 from pellucid.tree.predictor import canonical_csc
 
-MAX_SPARSE_SPACE = 512
-"""Columns of a sparse space up to which it is stored as a dense one."""
+MAX_SPARSE_SPACE = 512  # columns of a sparse space up to which it is stored as a dense one
 
 
 def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:

@@ -24,20 +24,14 @@ from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
 
 DEFAULT_MAX_MB = 4096
 MAX_COLUMNS = 100_000
-MAX_LINE = 16 << 20
-"""Bytes of each of the first lines of a text table."""
-
+MAX_LINE = 16 << 20  # bytes of each of the first lines of a text table
 _VARIABLE = "PELLUCID_MAX_MB"
 _CHUNK = 16 << 20
 MIN_LIMIT = 256 << 20
-MAX_RATIO = 200
-"""A compressed file may give `MIN_LIMIT` bytes, or this multiple of its size."""
-
+MAX_RATIO = 200  # a compressed file may give `MIN_LIMIT` bytes, or this multiple of its size
+# A file can be compressed this many times; some files give themselves when decompressed.
 MAX_LAYERS = 5
-"""A file can be compressed this many times; some files give themselves when decompressed."""
-
-_PACKED_CHUNK = 1 << 12
-"""Compressed bytes at a time; zstd can give 32,000 times as many."""
+_PACKED_CHUNK = 1 << 12  # compressed bytes at a time; zstd can give 32,000 times as many
 
 
 def max_bytes() -> int:
@@ -175,6 +169,7 @@ def _open_zip(data: IO[bytes]) -> IO[bytes]:
     return archive.open(_members(archive)[0])
 
 
+# By the first bytes of compressed files, what opens them.
 _OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x1f\x8b": lambda data: gzip.GzipFile(fileobj=data),
     b"BZh": bz2.BZ2File,
@@ -182,7 +177,6 @@ _OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x28\xb5\x2f\xfd": lambda data: nullcontext(_ZstdReader(data)),
     b"PK\x03\x04": _open_zip,
 }
-"""By the first bytes of compressed files, what opens them."""
 
 
 def _opener(content: bytes) -> Callable[[IO[bytes]], Any] | None:

@@ -23,9 +23,9 @@ from pellucid.tables.reading.typed_files import read_typed
 from pellucid.tables.suffixes import TEXT
 
 STDIN = Path("-")
+# What polars and pyarrow raise for values that they cannot convert.
 FAILURES = (Exception, pl.exceptions.PanicException)
-"""What polars and pyarrow raise for values that they cannot convert."""
-
+# Types of columns by what their values are; all other columns are text.
 _TYPES: dict[frozenset[str], list[Any]] = {
     frozenset(): [pl.Null],
     frozenset(["boolean"]): [pl.Boolean],
@@ -38,14 +38,11 @@ _TYPES: dict[frozenset[str], list[Any]] = {
     frozenset(["duration"]): [pl.Duration("us")],
     frozenset(["time"]): [pl.Time],
 }
-"""Types of columns by what their values are; all other columns are text."""
-
 _TIMES = {datetime: "datetime", date: "date", timedelta: "duration", time: "time"}
+# Python types of missing values; the last two are of pandas.
 _MISSING = ("NoneType", "NaTType", "NAType")
-"""Python types of missing values; the last two are of pandas."""
-
+# A type of Arrow at which polars panics, which prints lines that cannot be caught.
 _WIDE = "decimal256"
-"""A type of Arrow at which polars panics, which prints lines that cannot be caught."""
 
 
 def read_source(

@@ -17,11 +17,10 @@ from pellucid.tables.reading.text_columns import as_integers
 from pellucid.tables.reading.text_files import read_text
 from pellucid.tables.suffixes import PARQUET, TEXT
 
+# Bytes of a text file from which its layout and its columns of numbers are found.
 _HEAD_BYTES = 1 << 20
-"""Bytes of a text file from which its layout and its columns of numbers are found."""
-
+# Bytes of a value, and copies of a table that are in memory while it is explained.
 _BYTES_PER_VALUE, _COPIES = 8, 4
-"""Bytes of a value, and copies of a table that are in memory while it is explained."""
 
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 

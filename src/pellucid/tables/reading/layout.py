@@ -20,9 +20,8 @@ from pellucid.tables.reading.contents import MAX_LINE, check_columns
 from pellucid.tables.reading.source import ReadingOptions
 from pellucid.tables.reading.text_columns import MARKERS, is_number
 
+# Separators in the order of preference, if lines have equal numbers of fields with several.
 SEPARATORS = "\t;|,"
-"""Separators in the order of preference, if lines have equal numbers of fields with several."""
-
 _HEAD = 1 << 17
 _HEAD_LINES = 20
 _SEPARATOR_LINE = re.compile(rb'^"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
@@ -34,9 +33,7 @@ _PART, _N_PARTS = 1 << 17, 32
 _QUOTED = re.compile(rb'"[^"]*"')
 _BLANKS = re.compile(r'("[^"]*")|[ \t]+')
 _MOST_SAMPLED = 500
-MAX_ROWS = 100
-"""Rows that decide whether the first line is a header."""
-
+MAX_ROWS = 100  # rows that decide whether the first line is a header
 _DATE = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]|$)")
 
 

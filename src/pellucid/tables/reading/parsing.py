@@ -20,8 +20,7 @@ _YEAR_NAME = re.compile(r"year|jahr|ann[eé]e|\byr\b|año", re.IGNORECASE)
 _BOOLEANS = ("true", "false")
 _LONG_INTEGERS = [getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name)]
 _DATES = ("date", "datetime")
-_NOTES = ("readAsNumbers", "keptAsText", "readAsDates")
-"""Messages about columns, in their order."""
+_NOTES = ("readAsNumbers", "keptAsText", "readAsDates")  # messages about columns, in their order
 
 
 class ParsedColumns(NamedTuple):

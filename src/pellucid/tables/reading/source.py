@@ -15,17 +15,14 @@ import polars.selectors as cs
 from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import ColumnFormat
 
-BOM_ENCODING = "utf-8-sig"
-"""Name of UTF-8 with a byte order mark at the start, which Excel needs."""
-
+BOM_ENCODING = "utf-8-sig"  # name of UTF-8 with a byte order mark at the start, which Excel needs
 _START = r"^'*[=+\-@\t\r]"
 _ESCAPED = r"^'+[=+\-@\t\r]"
 _NUMBER = r"[+-]?\s?[$€£¥]?\s?(\d[\d.,'  ]*|[.,]\d+)([eE][+-]?\d+)?\s?[$€£¥%]?"
 _INTERVAL = "-[^\\s\"'\\[|!]+ < [^\"'\\[|!]*≤[^\"'\\[|!]*"
+# Numbers with a sign; dashes, which often stand for missing values; and rules that start with a
+# negative number: outside of quotes, no formula has the sign ≤.
 _HARMLESS = rf"^(-+|{_NUMBER}|{_INTERVAL})$"
-"""Numbers with a sign; dashes, which often stand for missing values; and rules that start with a
-negative number: outside of quotes, no formula has the sign ≤.
-"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +64,7 @@ class ReadingOptions:
         return cls(**given)
 
 
+# Whether a value of each option is possible.
 _IS_VALID: dict[str, Callable[[Any], bool]] = {
     "separator": lambda value: isinstance(value, str) and len(value) == 1,
     "decimal": lambda value: value in (".", ","),
@@ -84,7 +82,6 @@ _IS_VALID: dict[str, Callable[[Any], bool]] = {
         )
     ),
 }
-"""Whether a value of each option is possible."""
 
 
 @dataclass(frozen=True)

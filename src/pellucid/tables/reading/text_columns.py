@@ -29,13 +29,12 @@ CURRENCIES = (
     *("kr.", "kr", "Fr.", "Rs.", "USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD"),
     *("SEK", "NOK", "DKK", "PLN", "BRL", "MXN", "ZAR"),
 )
+# Suffixes that count only if almost all values of a column have the same one.
 UNITS = (
     *("%", "‰", "°C", "°F", "°", "kg", "mg", "g", "lbs", "lb", "km/h", "km", "cm", "mm"),
     *("m", "mph", "mi", "ft", "ms", "min", "h", "s", "ml", "l", "kWh", "kW", "W", "GB"),
     *("MB", "kB", "px"),
 )
-"""Suffixes that count only if almost all values of a column have the same one."""
-
 _CURRENCY = "|".join(map(re.escape, CURRENCIES))
 _UNIT = "|".join(map(re.escape, UNITS))
 _BLANKS = r"[ \u00a0\u2009\u202f]"
@@ -43,26 +42,21 @@ _THOUSANDS = {".": ",", ",": "."}
 
 EXCEL_ERRORS = ("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#N/A N/A")
 
+# Spellings that are missing in text columns.
 NEVER_WORDS = (
     *("NaN", "nan", "<NA>", "NaT", "NULL", "null", "(null)", "\\N", "?", "??", "N/A", "n/a"),
     *EXCEL_ERRORS,
 )
-"""Spellings that are missing in text columns."""
-
+# Spellings that are missing in text columns if a column of numbers or dates has them.
 ABBREVIATIONS = (
     *("NA", "na", "N.A.", "n.a.", "k.A.", "-", "--", "---", "–", "—", ".", "..", "*", "#"),
 )
-"""Spellings that are missing in text columns if a column of numbers or dates has them."""
-
+# Spellings that are missing in columns of numbers and dates only.
 WORDS = ("None", "nil", "missing", "unknown", "not available", "not applicable", "blank", "(blank)")
-"""Spellings that are missing in columns of numbers and dates only."""
-
+# Spellings, in lower case, that need no notice in columns of numbers and dates.
 STANDARD = ("na", "nan", "-nan", "<na>", "nat", "null")
-"""Spellings, in lower case, that need no notice in columns of numbers and dates."""
-
+# Spellings, in lower case, of missing values in columns of numbers and dates.
 MARKERS = frozenset(each.lower() for each in (*NEVER_WORDS, *ABBREVIATIONS, *WORDS, "...", "-nan"))
-"""Spellings, in lower case, of missing values in columns of numbers and dates."""
-
 MAX_EXAMPLES = 3
 
 _SAMPLE = 1000
@@ -267,10 +261,10 @@ _TIME = (
 )
 _MONTH = r"[A-Za-z]{3,9}"
 
+# Formats of dates by their shape; the formats of one shape exclude each other.
 SHAPES: dict[str, tuple[str, ...]] = {
     rf"^\d{{4}}[{sign}]\d{{1,2}}[{sign}]\d{{1,2}}": (f"%Y{sign}%m{sign}%d",) for sign in "-/."
 }
-"""Formats of dates by their shape; the formats of one shape exclude each other."""
 for _sign, (_width, _year) in product("/-.", ((4, "Y"), (2, "y"))):
     SHAPES[rf"^\d{{1,2}}[{_sign}]\d{{1,2}}[{_sign}]\d{{{_width}}}"] = (
         f"%d{_sign}%m{_sign}%{_year}",
@@ -290,8 +284,7 @@ SHAPES[r"^\d{4}-\d{2}"] = ("%Y-%m",)
 _ANY_SHAPE = rf"^(?:\d{{1,4}}[-/.]\d{{1,2}}|{_MONTH} \d{{1,4}}|\d{{1,2}}[ -]{_MONTH})"
 
 FIRST_YEAR, LAST_YEAR = 1000, 2999
-SHARE = 0.9
-"""Least share of the present values of a column that must fit its type."""
+SHARE = 0.9  # least share of the present values of a column that must fit its type
 
 
 class DateReading(NamedTuple):

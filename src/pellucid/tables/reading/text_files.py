@@ -25,12 +25,11 @@ _SAMPLE = 1 << 16
 _HIGH_BYTES = bytes(range(0x80, 0x100))
 _BYTE_PAIRS = re.compile(rb"[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
 _HIGH_WORDS = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
+# Encodings in which words consist of bytes above 127.
 _NOT_WESTERN = (
     *("cp1251", "koi8_r", "iso8859_5", "cp866", "cp1253", "cp1255", "cp1256", "cp874"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949", "johab"),
 )
-"""Encodings in which words consist of bytes above 127."""
-
 _BOMS = (
     (codecs.BOM_UTF8, BOM_ENCODING),
     (codecs.BOM_UTF32_LE, "utf-32"),

@@ -29,15 +29,14 @@ _BYTES_PER_VALUE = 8
 _CHUNK, _LONGEST_KEY = 1 << 20, 1000
 _FEW_KEYS = 1000
 _KEY = re.compile(rb'"([^"\\]{0,1000})"\s*:')
+# Levels of JSON; older versions of polars end the process on JSON of thousands of levels.
 _MAX_DEPTH = 100
-"""Levels of JSON; older versions of polars end the process on JSON of thousands of levels."""
 _STEPS = np.zeros(256, dtype=np.int32)
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 _OTHER_SIGNS = bytes(set(range(256)) - set(b'[]{}"'))
 MIN_CELLS = 10_000_000
+# The rectangle may have `MIN_CELLS` cells, or this multiple of the cells that have values.
 MAX_RATIO = 10
-"""The rectangle may have `MIN_CELLS` cells, or this multiple of the cells that have values."""
-
 _CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br\s*=\s*["\']\$?([A-Za-z]+)\$?(\d+)["\']')
 
 

@@ -39,9 +39,8 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class ExplainOptions:
-    """The parameters of :func:`pellucid.explain`, which describes them.
-
-    `seed` is its `random_state`. Options of the tree at their defaults are not passed on.
+    """The parameters of :func:`pellucid.explain`, which describes them; `seed` is its
+    `random_state`.
     """
 
     k: Any = "auto"
@@ -74,10 +73,8 @@ class ExplainOptions:
 
     @property
     def chosen_method(self) -> TreeMethod:
-        """The method to use.
-
-        k-medians and polishing are no parameters of ExplainableKMeans; ExShallow is the most
-        general of the other methods, and SpEx, for labels, needs no centers.
+        """The method that was given, else the first one that has all given parameters. k-medians
+        and polishing are no parameters of ExplainableKMeans; SpEx, for labels, needs no centers.
         """
         if self.method is not None:
             return BY_WORD[self.method]
@@ -166,10 +163,8 @@ def read_number(k: Any) -> int | tuple[int, int] | None:
 
 
 def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: str) -> list[str]:
-    """The columns that the value of a parameter names; `parameter` is its name, for errors.
-
-    A single string is split at commas outside of quotes. A name is matched exactly, else without
-    regard to case, else as a pattern with ``*`` and ``?``.
+    """The columns that a parameter names: exactly, else without regard to case, else as a pattern
+    with ``*`` and ``?``. A single string is split at commas outside of quotes.
     """
     if not isinstance(given, str) and not len(given) and parameter != "columns":
         return []

@@ -40,21 +40,16 @@ from pellucid.tree import ThresholdTree
 
 @dataclass(frozen=True)
 class Clustering:
-    """A clustering of the rows of a table, without the outliers.
-
-    `reference` is the fitted k-means; None if the labels were given or come from k-medians. `name`
-    is what the clustering is called in texts. `silhouette` is the mean score, NaN for a single
-    cluster. `number` is how the number of clusters was chosen, if it was; else it is `n_wanted`.
-    """
+    """A clustering of the rows of a table, without the outliers."""
 
     prepared: PreparedTable
-    reference: KMeans | None
+    reference: KMeans | None  # None if the labels were given or come from k-medians
     labels: np.ndarray
-    name: str
-    silhouette: float
-    number: ChosenNumber | None = None
+    name: str  # what the clustering is called in texts
+    silhouette: float  # the mean score; NaN for a single cluster
+    number: ChosenNumber | None = None  # how the number of clusters was chosen, if it was
     noise: str = "cluster"
-    n_wanted: int | None = None
+    n_wanted: int | None = None  # the number of clusters that was given
 
     @property
     def is_noise(self) -> np.ndarray:
@@ -103,10 +98,8 @@ class Clustering:
 
 
 def cluster_rows(prepared: PreparedTable, options: ExplainOptions) -> Clustering:
-    """Cluster the rows of a table without its outliers, or take its labels.
-
-    The choice of the number of clusters does not depend on the seed. If rows are set apart or
-    columns are left out because of the clusters, the table is prepared again without them.
+    """Cluster the rows of a table, or take its labels. If rows are set apart or columns are left
+    out because of the clusters, the table is prepared again without them.
     """
     if prepared.labels is not None:
         found = Clustering(
@@ -179,11 +172,10 @@ def _rows_of_small_clusters(clustering: Clustering, options: ExplainOptions) -> 
 
 
 def columns_of_clusters(clustering: Clustering, *others: np.ndarray) -> dict[str, Message]:
-    """Columns of few values that alone give the clusters: results, or the clusters of others.
-
-    `others` are further clusterings of the same rows, such as that of a tree. A column that is
-    clustered on changes the clusters. So one that is similar to them is compared with the clusters
-    of the other columns, too.
+    """Columns of few values that alone give the clusters: results, or the clusters of others. A
+    column that is clustered on changes the clusters, so one that is similar to them is compared
+    with the clusters of the other columns, too. `others` are further clusterings, such as that of a
+    tree.
     """
     prepared = clustering.prepared
     roles = prepared.roles
@@ -244,20 +236,15 @@ def _kmeans(Z: np.ndarray, k: int, seed: int) -> KMeans:
 
 @dataclass(frozen=True)
 class FittedTable:
-    """A model of a table and its explanation.
+    """A model of a table and its explanation."""
 
-    `model` is fitted on the clustered data, which may be scaled; `explanation` is the same tree in
-    the units of the table. `old_leaf` is the leaf of the model per leaf of the explanation. Of
-    `n_table_rows`, `n_rows` are clustered, and `n_incomplete` are not because of missing values.
-    """
-
-    model: Any
-    explanation: Explanation
+    model: Any  # fitted on the clustered data, which may be scaled
+    explanation: Explanation  # the same tree in the units of the table
     clustering: Clustering
-    old_leaf: dict[int, int]
-    n_rows: int
+    old_leaf: dict[int, int]  # the leaf of the model per leaf of the explanation
+    n_rows: int  # clustered rows
     n_table_rows: int
-    n_incomplete: int
+    n_incomplete: int  # rows with missing values, which are not clustered
     # Whether the tree has more leaves than clusters to agree better with k-means.
     has_more_leaves: bool = False
 
@@ -370,11 +357,9 @@ class FittedTable:
 
 
 def choose_clusters(prepared: PreparedTable, options: ExplainOptions) -> FittedTable:
-    """Make clusters, judge them by their tree, and improve them.
-
-    k-means is repeated from the clusters of the tree if these have a lower cost. If the number of
-    clusters is free and a rule has very few rows, the next best numbers are tried; the first one
-    stays if this does not help.
+    """Make clusters, judge them by their tree, and repeat k-means from the clusters of the tree if
+    these have a lower cost. If the number of clusters is free and a rule has very few rows, the
+    next best numbers are tried; the first one stays if this does not help.
     """
     first = found = _fit_improved(cluster_rows(prepared, options), options)
     if described := columns_of_clusters(first.clustering, first.rule_labels):
@@ -402,9 +387,8 @@ def _fit_improved(clustering: Clustering, options: ExplainOptions) -> FittedTabl
 
 
 def _with_more_leaves(fitted: FittedTable, options: ExplainOptions) -> FittedTable:
-    """The smallest tree that agrees with k-means well; the same if no tree with few leaves does.
-
-    A leaf per cluster stays if an option of the tree is given.
+    """The smallest tree that agrees with k-means well; the same if no tree with few leaves does, or
+    if an option of the tree is given.
     """
     is_good = fitted.agreement() >= tuning.GOOD_AGREEMENT
     is_given = options.method is not None or options.given().keys() - {"effort"}

@@ -31,10 +31,8 @@ def find_copies(
     dates: Sequence[str] = (),
     requested: Sequence[str] = (),
 ) -> dict[str, Message]:
-    """The columns that repeat others, and what each of them is.
-
-    `numbers` has no missing values. Columns that were `requested` stay, and `dates`, which are not
-    clustered; only a linear function of a date is a copy of it.
+    """The columns that repeat others, and what each of them is. Columns that were `requested` and
+    `dates` stay; only a linear function of a date is a copy of it.
     """
     found: dict[str, Message] = {}
     rows = sampled_rows(numbers.height, tuning.COPY_ROWS)
@@ -102,9 +100,8 @@ def _is_copy(linear: float, ranks: float, is_date: bool, *, is_exact: bool) -> b
 
 
 def _is_function(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether two columns also go together where neither has its most frequent value.
-
-    Columns that are almost always zero have equal ranks if they are zero in the same rows.
+    """Whether two columns also go together where neither has its most frequent value: columns that
+    are almost always zero have equal ranks if they are zero in the same rows.
     """
     left = (x != _mode(x)) | (y != _mode(y))
     if left.sum() > len(x) / 2:
@@ -123,10 +120,8 @@ def _are_trends(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def _is_smooth(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether y is a function of x also between the values of x.
-
-    Numbers that grow from row to row have equal ranks without being functions of each other. Then
-    each value is in one row, and y is not on the line between its neighbours.
+    """Whether y is a function of x also between the values of x. Numbers that only grow from row to
+    row have equal ranks, but y is not on the line between its neighbours.
     """
     different, rows = np.unique(x, return_index=True)
     if len(different) <= len(x) / 2:
@@ -179,10 +174,8 @@ def _short(value: float) -> str:
 def _sums(
     data: dict[str, np.ndarray], first: set[str], parts: frozenset[str] = frozenset()
 ) -> dict[str, Message]:
-    """Columns that are sums, differences or means of others.
-
-    A column is compared with those before it in the table; totals by their name come last, unless
-    they are `parts` of others.
+    """Columns that are sums, differences or means of those before them in the table. Totals by
+    their name come last, unless they are `parts` of others.
     """
     totals = {name for name in data if _TOTALS.intersection(words_of(name))} - parts
     names = sorted(data, key=lambda name: (name not in first, name in totals))

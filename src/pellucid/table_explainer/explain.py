@@ -1,8 +1,6 @@
-"""`pellucid.explain`: the rows of a table, of a file or of a scan, in memory or in batches.
-
-Of rows that do not fit into memory, a sample, every s-th row, is explained in memory: it decides
-about columns, missing values, scales and clusters. Then the tree is grown on all rows, in batches,
-and restated in the units of the table. Only columns of numbers take part.
+"""`pellucid.explain`: the rows of a table, of a file or of a scan, in memory or in batches. Of rows
+that do not fit into memory, a sample, every s-th row, is explained in memory; then the tree is
+grown on all rows, in batches. Only columns of numbers take part.
 """
 
 from __future__ import annotations
@@ -292,10 +290,7 @@ def explain_scan(scan: BatchScan, options: ExplainOptions) -> TableExplanation:
 
 
 def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> TableExplanation:
-    """Explain the clusters of a file that is read in batches, in `memory` bytes.
-
-    Outliers are kept.
-    """
+    """Explain the clusters of a file that is read in batches, in `memory` bytes."""
     is_free = options.method is None and options.labels is not None
     if options.labels is not None:
         column = one_name(options.labels, [*table.columns, *table.others], "labels")

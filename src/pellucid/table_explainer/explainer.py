@@ -283,11 +283,9 @@ def suggest_names(
 
 
 def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
-    """For each column that is described but not clustered, one text per cluster.
-
-    Columns that repeat clustered ones are left out. A number is described by its mean, a category
-    by the most frequent value and its share. Of two categories it is always the share of the same
-    one: "yes", or the rarer one.
+    """For each column that is described but repeats no clustered one, one text per cluster: the
+    mean of a number, or the most frequent category and its share. Of two categories it is always
+    the share of the same one: "yes", or the rarer one.
     """
     prepared, described = fitted.prepared, {}
     labels = fitted.rule_labels if prepared.roles.profile else None

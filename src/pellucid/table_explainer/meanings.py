@@ -143,9 +143,8 @@ def words_of(name: str) -> list[str]:
 
 
 def meaning_of(present: pl.Series, others: set[str], *, is_whole: bool) -> str | None:
-    """What a column means, if it is not a measurement: the key of a reason, or None.
-
-    `present` has its known values, `others` the names of all columns in lower case.
+    """What a column means, if it is not a measurement: the key of a reason, or None. `present` has
+    its known values, `others` the names of all columns in lower case.
     """
     words = words_of(present.name)
     while len(words) > 1 and words[-1].isdigit() and len(words[-1]) == 1:
@@ -237,9 +236,8 @@ def _calendar_word(words: list[str]) -> str | None:
 
 
 def is_result(present: pl.Series, words: list[str], others: set[str]) -> bool:
-    """Whether the name of a column is that of a result, such as churn, target or class.
-
-    A column y beside x is a coordinate, and a class beside another result is a property.
+    """Whether a name is that of a result, such as churn, target or class. A column y beside x is a
+    coordinate, and a class beside another result is a property.
     """
     name, n_values = present.name.lower(), present.n_unique()
     events, times = _EVENTS & others, _FOLLOW_UP & others

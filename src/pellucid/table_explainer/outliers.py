@@ -40,11 +40,9 @@ _TOTAL = re.compile(
 
 
 def find_totals(table: pl.DataFrame) -> np.ndarray:
-    """Rows that are totals of others.
-
-    Either a row is called a total, and one of its numbers is the sum or the mean of the other rows,
-    or of those since the last total. Or at least two, and half, of its numbers are sums of all
-    other rows. There are few totals.
+    """Rows that are totals of others. A row that is called a total has a number that is the sum or
+    the mean of the other rows, or of those since the last total. Of any other one, at least two and
+    half of the numbers are sums of all other rows.
     """
     numbers = [column.cast(pl.Float64) for column in table if column.dtype.is_numeric()]
     if table.height < tuning.FEWEST_ROWS or not numbers:
@@ -86,10 +84,8 @@ def _are_sums(values: np.ndarray) -> np.ndarray:
 
 
 def find_extremes(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Positions of rows with a number that is far beyond all others in its column.
-
-    The distance is compared with the range of all others, so that it does not depend on a scale
-    which these rows would change.
+    """Positions of rows with a number far beyond all others in its column. The distance is compared
+    with the range of all others, which does not depend on a scale.
     """
     n_rows = len(columns[0]) if columns else 0
     most = max(1, int(tuning.MOST_EXTREMES * n_rows))
@@ -111,12 +107,9 @@ def find_extremes(columns: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def find_outliers(Z: np.ndarray, n_set_apart: float = 0.0) -> np.ndarray:
-    """Positions of rows that form a very small cluster although there are only few clusters.
-
-    If k-means with two, three or four clusters gives one of less than 2% of the rows, these are
-    outliers, and the search is repeated without them. Of large data, the rows farthest from the
-    mean and a sample of the others, with a larger weight, are used. `Z` has numbers only: a rare
-    combination of categories is no outlier. `n_set_apart` rows are set apart already.
+    """Positions of rows that k-means with two, three or four clusters gives a cluster of less than
+    2% of the rows. The search is repeated without them. `Z` has numbers only: a rare combination of
+    categories is no outlier. `n_set_apart` rows are set apart already.
     """
     n_rows = len(Z)
     if n_rows < tuning.ROWS_PER_CLUSTER or not Z.shape[1]:

@@ -18,17 +18,12 @@ _SHOWN = 3
 
 
 class Assignment(NamedTuple):
-    """The leaf of each row of a table; -1 where a number that its path needs is missing.
-
-    `missing` is the column of the tree that is missing, -1 if the row has a leaf. `columns` are
-    those that the tree uses, as they were read. `n_unread` is the number of values that are not
-    numbers or dates, by column.
-    """
+    """The leaf of each row of a table; -1 where a number that its path needs is missing."""
 
     leaf: np.ndarray
-    missing: np.ndarray
-    columns: Columns
-    n_unread: dict[str, int]
+    missing: np.ndarray  # the column of the tree that is missing; -1 if the row has a leaf
+    columns: Columns  # those that the tree uses, as they were read
+    n_unread: dict[str, int]  # by column, the values that are not numbers or dates
 
     @property
     def is_known(self) -> np.ndarray:
@@ -36,10 +31,8 @@ class Assignment(NamedTuple):
 
 
 def assign_rows(explanation: Explanation, source: TableSource, *, model: str = "") -> Assignment:
-    """The leaf of each row; `model` is the name of the model in errors.
-
-    A missing number does not matter if the splits on the path of the row do not use its column.
-    The SQL of the explanation answers the same rows. Infinite numbers are treated as missing.
+    """The leaf of each row; a missing number does not matter if the path of the row does not use
+    its column. Infinite numbers are missing. `model` is the name of the model in errors.
     """
     inputs = explanation.input_columns
     columns, n_unread = inputs.read_table(source, model)

@@ -41,31 +41,25 @@ from pellucid.tree import ThresholdTree
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """A table as it is clustered.
+    """A table as it is clustered."""
 
-    `rows` of the source are clustered; `table` has their columns that are used, dates as days.
-    `features` are the columns of `encoding` as numbers in the units of the table; the clustered
-    data are the features on `scales`. `labels`, from `label_column`, is a clustering to explain.
-    `fill` replaces missing numbers, by column. `n_incomplete` rows are left out because of gaps,
-    and `outliers` were set apart. `described` columns are left out because of the clusters. The
-    options of `source` have the replaced values, `notices` the decisions. `searched` are the
-    columns in which outliers were searched for; without these, some may have only one value.
-    """
-
-    source: TableSource
+    source: TableSource  # its options have the replaced values
     roles: ColumnRoles
-    rows: np.ndarray
-    table: pl.DataFrame
+    rows: np.ndarray  # positions in the source
+    table: pl.DataFrame  # the columns that are used, dates as days
     encoding: Encoding
-    features: list[np.ndarray]
-    scales: list[ColumnScale]
-    labels: np.ndarray | None = None
+    features: list[np.ndarray]  # the columns of `encoding`, in the units of the table
+    scales: list[ColumnScale]  # those on which the features are clustered
+    labels: np.ndarray | None = None  # a clustering to explain
     label_column: str | None = None
-    fill: dict[str, float] = field(default_factory=dict)
-    n_incomplete: int = 0
+    fill: dict[str, float] = field(default_factory=dict)  # what replaces missing numbers, by column
+    n_incomplete: int = 0  # rows that are left out because of gaps
+    # Rows that were set apart.
     outliers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    # Columns that are left out because of the clusters.
     described: dict[str, Message] = field(default_factory=dict)
-    notices: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)  # the decisions
+    # Columns in which outliers were searched for; some may have only one value without these.
     searched: tuple[str, ...] = ()
 
     @cached_property
@@ -151,11 +145,8 @@ def prepare_table(
     described: Mapping[str, Message] | None = None,
     searched: Sequence[str] = (),
 ) -> PreparedTable:
-    """Prepare a table; the decisions are in its `notices`.
-
-    Totals, outliers and the rows `set_apart` take part in no decision: columns, scales and
-    categories are those of the other rows. The columns `described` are not clustered. `searched`
-    are columns of numbers in which rows were found that are set apart.
+    """Prepare a table. Totals, outliers and the rows `set_apart` take part in no decision. The
+    columns `described` are not clustered; `searched` are columns in which rows were set apart.
     """
     options = options or ExplainOptions()
     is_search = options.outliers == "auto" and options.labels is None and options.number != 1
@@ -398,9 +389,7 @@ def _without_gaps(
     table: pl.DataFrame, roles: ColumnRoles, missing: str, replaced: Collection[str]
 ) -> tuple[pl.DataFrame, pl.Series, dict[str, float]]:
     """The table with missing numbers filled in, the complete rows, and the values filled in.
-
-    The columns `replaced` had sentinels: with ``"auto"``, they are filled in, since dropping the
-    rows changes the clusters more.
+    Columns `replaced` had sentinels: they are filled in, as dropping rows changes clusters more.
     """
     complete = pl.Series(np.ones(table.height, dtype=bool))
     fill: dict[str, float] = {}

@@ -33,10 +33,8 @@ def write_table_report(
     title: str | None = None,
     **options: Any,
 ) -> Path:
-    """Write the report of an explained table, completely or not at all.
-
-    `explanation` is that of `fitted`, perhaps with other names of clusters. The title is by default
-    the name of the file; `options` are those of :func:`pellucid.report.write_report`.
+    """Write the report of an explained table. `explanation` is that of `fitted`, perhaps with other
+    names of clusters; `options` are those of :func:`pellucid.report.write_report`.
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
@@ -94,10 +92,8 @@ def _trade_off(fitted: FittedTable) -> AlternativeTrees:
 
 
 def describe_table(fitted: FittedTable) -> TableFacts:
-    """The rows and columns of a table, and what was done to them.
-
-    Of a table that was read in batches, `fitted.prepared` has a sample: values of columns are then
-    not counted.
+    """The rows and columns of a table, and what was done to them. Values of a sample of a table
+    that was read in batches are not counted.
     """
     prepared = fitted.prepared
     table = prepared.cleaned

@@ -37,22 +37,18 @@ _DESCRIBED = ("date", "calendar part", "result", "kind")
 
 @dataclass
 class ColumnRoles:
-    """The roles of the columns.
+    """The roles of the columns."""
 
-    `numbers` and `categories` are clustered; `profile` is described in the result, and `described`
-    says why if nobody asked for it; `copies` are those that repeat others. `ignored` has reasons,
-    too. `forced` are the categories that were asked for, `requested` all columns that were.
-    """
-
-    numbers: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)  # clustered, as are the categories
     categories: list[str] = field(default_factory=list)
-    profile: list[str] = field(default_factory=list)
+    profile: list[str] = field(default_factory=list)  # described in the result
     formats: dict[str, ColumnFormat] = field(default_factory=dict)
-    ignored: dict[str, str] = field(default_factory=dict)
+    ignored: dict[str, str] = field(default_factory=dict)  # with the reasons
+    # Columns of `profile` that nobody asked for, with the reasons.
     described: dict[str, Message] = field(default_factory=dict)
-    copies: list[str] = field(default_factory=list)
-    forced: list[str] = field(default_factory=list)
-    requested: list[str] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)  # those that repeat others
+    forced: list[str] = field(default_factory=list)  # categories that were asked for
+    requested: list[str] = field(default_factory=list)  # all columns that were asked for
 
     @property
     def used(self) -> list[str]:
@@ -87,9 +83,8 @@ def choose_roles(
     *,
     reserved: Sequence[str] = (),
 ) -> ColumnRoles:
-    """Decide the role of each column; `report_roles` reports the decisions.
-
-    `formats` were found while the table was read; `reserved` columns have another purpose.
+    """Decide the role of each column. `formats` were found while the table was read; `reserved`
+    columns have another purpose.
     """
     options = options or ExplainOptions()
     names = _named_columns(table, options)
@@ -167,9 +162,8 @@ def _no_column(table: pl.DataFrame, chosen: ColumnRoles) -> InputError:
 
 
 def _query_of_events(table: pl.DataFrame, chosen: ColumnRoles) -> tuple[str, str] | None:
-    """The ID of which the rows are events, if they are, and a query with one row per ID.
-
-    Rows are events if they have a date, and an ID that repeats in most of them.
+    """The ID of which the rows are events, and a query with one row per ID; None if they are no
+    events. Events have a date, and an ID that repeats in most rows.
     """
     dates = [name for name, why in chosen.described.items() if why == _REASONS["date"]]
     for name, reason in (*chosen.ignored.items(), *chosen.described.items()):
@@ -228,9 +222,8 @@ def as_number(column: pl.Series) -> pl.Series:
 
 
 def as_category(column: pl.Series) -> pl.Series:
-    """A categorical column: numbers, booleans and texts as they are, other types as text.
-
-    Categories that are numbers stay numbers, so that SQL and `predict` compare numbers.
+    """A categorical column: numbers, which SQL and `predict` compare as such, booleans and texts as
+    they are, other types as text.
     """
     dtype = column.dtype
     if dtype.is_integer() or dtype in (pl.Float32, pl.Float64, pl.Boolean, pl.String):
@@ -302,11 +295,9 @@ def _numeric_role(column: pl.Series) -> str:
 
 
 def _numbers_the_rows(column: pl.Series) -> bool:
-    """Whether whole numbers count the rows in their order, or never repeat where chance would.
-
-    Measurements repeat: of n values that are drawn from r numbers, n² / 2r pairs are equal on
-    average. Values in ascending or descending order may be sums, and 1 to n in any order are ranks,
-    of which a few may be missing.
+    """Whether whole numbers count the rows in their order, or never repeat where chance would. Of n
+    values that are drawn from r numbers, n² / 2r pairs are equal on average. Values in order may be
+    sums, and 1 to n in any order are ranks, of which a few may be missing.
     """
     n_rows = len(column)
     steps = column.cast(pl.Float64).diff().drop_nulls()

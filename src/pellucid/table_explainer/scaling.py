@@ -18,12 +18,9 @@ from pellucid.tables.encoding import Indicator
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """An increasing map of one column: first `function`, then ``(x - center) / scale``.
+    """An increasing map of one column: first `function`, then ``(x - center) / scale``."""
 
-    `kind` is its name in reports; it is ``none`` if values stay as they are.
-    """
-
-    kind: str = "none"
+    kind: str = "none"  # its name in reports; ``none`` if values stay as they are
     center: float = 0.0
     scale: float = 1.0
     function: Callable[[np.ndarray], np.ndarray] | None = None
@@ -39,11 +36,9 @@ def find_scales(
     formats: dict[str, ColumnFormat],
     scale: str,
 ) -> list[ColumnScale]:
-    """A scale for each column, reported in one line.
-
-    ``"auto"`` takes the logarithm of skewed non-negative columns before it standardizes, ``"log"``
-    that of all non-negative ones; ``"robust"`` divides by the interquartile range, relative to that
-    of a normal distribution. Two rows with different categories in a column have the squared
+    """A scale for each column. ``"auto"`` takes the logarithm of skewed non-negative columns,
+    ``"log"`` that of all non-negative ones; ``"robust"`` divides by the interquartile range,
+    relative to that of a normal distribution. Two rows with different categories have the squared
     distance `tuning.CATEGORY_DISTANCE`, whatever the number of categories.
     """
     found = []

@@ -95,10 +95,8 @@ class ColumnFormat:
         return f"{before}{name}{after}"
 
     def around(self, *, low: float | None = None, high: float | None = None) -> tuple[str, str]:
-        """The text of :meth:`condition` before and after the name of the column.
-
-        The values of an integer column with few values replace the bounds. If only one integer
-        or day is between the bounds, the text is an equation.
+        """The text of :meth:`condition` before and after the name of the column: an equation if
+        only one integer or day is between the bounds. Known values of integers replace the bounds.
         """
         inside = self._inside(low, high)
         if len(inside) == 1:
@@ -123,9 +121,8 @@ class ColumnFormat:
         return []
 
     def read(self, column: np.ndarray) -> np.ndarray:
-        """A column of dates as days since 1970-01-01; any other column as it is.
-
-        Dates are numbers of days, ``datetime64`` values, or objects as in `days`.
+        """A column of dates (days, ``datetime64``, or objects as in `days`) as days; any other as
+        it is.
         """
         if not self.is_date or column.dtype.kind in "fiu":
             return column
@@ -165,11 +162,8 @@ class ColumnFormat:
             raise ValueError(f"{text!r} is not a date in {own}ISO format") from None
 
     def choose_threshold(self, low: float, high: float, style: ThresholdStyle) -> float:
-        """A threshold in the interval [low, high) that is short in this format.
-
-        The style is one of :func:`pellucid.tree.rounding.choose_threshold`, but ``"round"`` is the
-        first day of a decade, year or month, a whole hour, minute or second, and `low` for integer
-        columns with few values. That of dates and integers is an integer if `low` is.
+        """A threshold in the interval [low, high) that is short in this format. For dates,
+        ``"round"`` is the first day of a decade, year or month, a whole hour, minute or second.
         """
         if style == "round" and self.is_date:
             return self._round_date(low, high)
@@ -196,10 +190,8 @@ PLAIN = ColumnFormat()  # the format of a column of numbers without units
 
 
 def date_text(days: float, *, with_time: bool = False) -> str:
-    """ISO text of a number of days since 1970-01-01; the time follows a blank.
-
-    Seconds and their fractions are left out if they are 0, and so is the time unless `with_time`.
-    A number outside the years 1 to 9999 is written as a number.
+    """ISO text of a number of days since 1970-01-01, without seconds, fractions and (unless
+    `with_time`) a time that are 0. A number outside the years 1 to 9999 is written as a number.
     """
     moment = as_datetime(days)
     if moment is None:
@@ -211,9 +203,8 @@ def date_text(days: float, *, with_time: bool = False) -> str:
 
 
 def as_datetime(days: float) -> datetime | None:
-    """The last microsecond that is at most `days` after 1970-01-01; None outside the years 1-9999.
-
-    A time compares with it as its number of days compares with `days`.
+    """The last microsecond that is at most `days` after 1970-01-01, which so compares like them
+    with any time; None outside the years 1-9999.
     """
     days = float(days)
     if not abs(days) < 1e7:

@@ -93,10 +93,8 @@ class CategorySet:
 
     @property
     def text(self) -> str:
-        """The condition as text, true for all known categories, allowed or excluded ones.
-
-        The excluded ones are listed if the others are not known, or are at least two more. An
-        unknown category satisfies a condition that excludes categories.
+        """The condition as text. Excluded categories are listed if the others are not known, or are
+        at least two more; an unknown category satisfies a condition that excludes categories.
         """
         listed = [value for value in self.categories if value in self.values]
         listed += sorted(self.values - set(listed), key=_rank)
@@ -114,28 +112,9 @@ class CategorySet:
 
 
 class Encoding:
-    """One-hot encoding of a table: numeric columns stay, each category becomes a column.
-
-    Made by :meth:`fit`. A missing value is a category of its own; in a numeric column it is an
-    error.
-
-    Attributes
-    ----------
-    names : list of str or Indicator
-        Description of each column of the matrix, in order.
-    input_names : list of str
-        Names of the columns of the table.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pellucid.tables.encoding import Encoding
-    >>> table = pd.DataFrame({"age": [20, 35, 50], "sex": ["f", "m", "f"]})
-    >>> encoding = Encoding.fit(table)
-    >>> [str(name) for name in encoding.names]
-    ['age', 'sex is f', 'sex is m']
-    >>> encoding.transform(pd.DataFrame({"age": [41], "sex": ["m"]}))
-    array([[41.,  0.,  1.]])
+    """One-hot encoding of a table: numeric columns stay, each category becomes a column, and so
+    does a missing value among categories. `names` describe the columns of the matrix, `input_names`
+    are those of the table.
     """
 
     input_names: list[str]
@@ -150,10 +129,8 @@ class Encoding:
 
     @classmethod
     def fit(cls, table: Any, categorical: Iterable[Any] | None = None) -> Encoding:
-        """Learn the categories of a table.
-
-        All columns but those of numbers have categories, and so have those in `categorical`, by
-        name or position. The columns of an array are named ``x0, x1, ...``.
+        """Learn the categories of all columns but those of numbers, and of those in `categorical`,
+        by name or position.
         """
         columns = Columns.of(table)
         wanted = _positions(columns.names, categorical)
@@ -175,9 +152,7 @@ class Encoding:
 
     def transform(self, table: Any, *, allow_missing: bool = False) -> np.ndarray:
         """The rows of a table as numbers; an unknown category is 0 in all columns of its feature.
-
-        A data frame needs the columns of `fit`, in any order; other columns are ignored. With
-        `allow_missing`, a missing or infinite number becomes NaN instead of an error.
+        With `allow_missing`, a missing or infinite number becomes NaN instead of an error.
         """
         columns = self.columns(table, allow_missing=allow_missing)
         return np.column_stack(columns).astype(np.float64, copy=False)

@@ -29,10 +29,8 @@ class PlainTable(NamedTuple):
 
 
 def read_plain_table(X: Any) -> PlainTable | None:
-    """A pandas, polars or pyarrow table that can be converted as a whole; None for other input.
-
-    Conversion column by column dominates the time of a prediction for few rows. pandas returns a
-    read-only view of the table if its memory is contiguous.
+    """The names and the numbers of a pandas, polars or pyarrow table that can be converted as a
+    whole, else None. Conversion by column dominates the time of a prediction for few rows.
     """
     if isinstance(X, (np.ndarray, list)) or sparse.issparse(X):
         return None
@@ -99,10 +97,8 @@ class _Names:
 
 
 def with_names(X: Any, table: Any) -> Any:
-    """`X` itself, or a proxy if scikit-learn cannot read the column names of its type.
-
-    Older versions read names by the data frame interchange protocol, which newer versions of
-    polars do not support.
+    """`X` itself, or a proxy if scikit-learn cannot read the column names of its type. Older
+    versions use the data frame interchange protocol, which newer polars does not support.
     """
     probe = BaseEstimator()
     validate_data(probe, X, skip_check_array=True)
@@ -110,9 +106,8 @@ def with_names(X: Any, table: Any) -> Any:
 
 
 def table_to_array(table: Any) -> np.ndarray:
-    """A table of any numeric types as an array, converted column by column.
-
-    Objects that are numbers, such as `Decimal`, and sparse columns of pandas are numeric too.
+    """A table of any numeric types as an array, converted column by column. Objects that are
+    numbers, such as `Decimal`, and sparse columns of pandas are numeric too.
     """
     import narwhals as nw
 
@@ -161,10 +156,8 @@ class Columns:
 
     @classmethod
     def of(cls, table: Any) -> Columns:
-        """The columns of a pandas, polars or pyarrow table, or of a 2-D array.
-
-        Numeric columns become arrays of numbers; all others, including booleans, arrays of
-        objects. The columns of an array are named ``x0, x1, ...``.
+        """The columns of a data frame, or of a 2-D array, which are named ``x0, x1, ...``. Numeric
+        columns become arrays of numbers; all others, including booleans, arrays of objects.
         """
         if isinstance(table, Columns):
             return table
@@ -255,9 +248,8 @@ def as_category(value: Any) -> Any:
 
 
 def date_formats(columns: Columns, categorical: Collection[int] = ()) -> dict[str, ColumnFormat]:
-    """Formats of the columns of which all values are dates, times or missing, by name.
-
-    The columns at the positions `categorical` are left out.
+    """Formats of the columns of which all values are dates, times or missing, by name; without the
+    columns at the positions `categorical`.
     """
     found = {}
     for i, (name, column) in enumerate(zip(columns.names, columns.values)):

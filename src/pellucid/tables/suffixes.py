@@ -18,9 +18,8 @@ WRITABLE = (*TEXT, *JSON, *PARQUET, *FEATHER, ".xlsx")
 
 
 def written_format(path: PurePath, usual: str = ".csv") -> tuple[str, bool]:
-    """The suffix of the format of a file to write, and whether it is compressed by gzip.
-
-    A file without a suffix has the `usual` format.
+    """The suffix of the format of a file to write, by default the `usual` one, and whether it is
+    compressed by gzip.
     """
     is_compressed = path.suffix.lower() == ".gz"
     suffix = (path.with_suffix("") if is_compressed else path).suffix.lower()

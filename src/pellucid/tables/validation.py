@@ -20,10 +20,8 @@ MAX_SPARSE_SPACE = 512  # columns of a sparse space up to which it is stored as 
 
 
 def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:
-    """`X` as a float array or CSC matrix of finite numbers, with width and names checked.
-
-    The estimator stores (`reset`, in `fit`) or checks the number and the names of the columns.
-    Without `check`, numbers need not be finite.
+    """`X` as a float array or CSC matrix, finite unless `check` is off. The estimator stores
+    (`reset`, in `fit`) or checks the number and the names of the columns.
     """
     numbers = _read_numbers(estimator, X, reset)
     values = numbers
@@ -36,9 +34,8 @@ def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:
 
 
 def rows_without_copy(X: Any, numbers: Any) -> sparse.csr_array | None:
-    """The input `X` as CSR rows that share its memory, to go with `numbers`, what was read from it.
-
-    None if `X` is not CSR, has another type, or its entries are not sorted or not unique.
+    """`X` as CSR rows that share its memory; None if it is not CSR, has another type than
+    `numbers`, which were read from it, or its entries are not sorted or not unique.
     """
     if not sparse.issparse(X) or X.format != "csr" or X.dtype != numbers.dtype:
         return None
@@ -51,9 +48,8 @@ def rows_without_copy(X: Any, numbers: Any) -> sparse.csr_array | None:
 
 
 def read_rows(estimator: Any, X: Any) -> Any:
-    """`X` for a fitted estimator, without a copy if possible, with width and names checked.
-
-    The caller checks that numbers are finite while it reads them. Matrices are CSR or CSC.
+    """`X` for a fitted estimator, without a copy if possible, with width and names checked. The
+    caller checks that numbers are finite while it reads them.
     """
     has_names = hasattr(estimator, "feature_names_in_")
     if _is_plain(X) and X.shape[1] == estimator.n_features_in_ and not has_names:

@@ -33,16 +33,11 @@ def write_table(
     bom: bool = False,
     keep_formulas: bool = False,
 ) -> None:
-    """Write a table, completely or not at all.
-
-    The suffix of `path` gives the format: text (.csv, .tsv, .txt), Excel (.xlsx), Parquet, Feather
-    or JSON, also ``.csv.gz``; without a suffix, it is that of the source. A text file repeats the
-    original text of the columns of `source`, its separator and its decimal sign.
-
-    `bom` starts a text file with a byte order mark, which Excel needs for characters other than
-    ASCII. A file that was read with one is always written with one. Text that a spreadsheet
-    executes, such as ``=1+1``, is written to a text file after an apostrophe, which is removed when
-    the file is read, unless `keep_formulas`. Cells of Excel files have types and need none.
+    """Write a table, completely or not at all, in the format of the suffix, or else of the source.
+    A text file repeats the original text of the columns of `source`, its separator, its decimal
+    sign and its byte order mark, which Excel needs for characters other than ASCII (`bom`). Text
+    that a spreadsheet executes, such as ``=1+1``, is written after an apostrophe, unless
+    `keep_formulas`; typed cells need none.
     """
     suffix, is_compressed = written_format(path, source.suffix if source is not None else ".csv")
     with ExitStack() as stack:

@@ -105,10 +105,8 @@ def check_columns(name: str, n_columns: int) -> None:
 
 
 def unpack(name: str, content: bytes, path: PurePath) -> tuple[bytes, str]:
-    """Decompress bytes and find the suffix of their format.
-
-    The first bytes decide between binary formats, and the suffix of `path` between text formats.
-    The suffix of a compressed file is that of the file inside. Errors give the `name`.
+    """Decompress bytes and find the suffix of their format: by the first bytes for binary formats,
+    by the suffix of `path`, or of the file inside, for text formats.
     """
     n_layers = 0
     while (opener := _opener(content)) is not None:

@@ -50,12 +50,9 @@ def read_source(
     options: ReadingOptions = ReadingOptions(),  # noqa: B008
     hints: ReadingOptions = ReadingOptions(),  # noqa: B008
 ) -> TableSource:
-    """Read a table from a file, or from standard input, ``Path("-")``.
-
-    Every decision that is unusual is printed in one line. CSV and other text tables, Excel,
-    Parquet, Feather and JSON are read, also compressed by gzip, bzip2, xz, zstd or zip. What is
-    None in `options` is detected. `hints` is how a similar file was read, for what the file itself
-    leaves open, such as the decimal sign of ``1,234``.
+    """Read a table from a file, or from standard input, ``Path("-")``. What is None in `options` is
+    detected. `hints` is how a similar file was read, for what the file itself leaves open, such as
+    the decimal sign of ``1,234``.
     """
     if file == STDIN:
         name, path = "standard input", PurePath("")
@@ -85,9 +82,8 @@ def source_of(
     name: str = "table",
     hints: ReadingOptions = ReadingOptions(),  # noqa: B008
 ) -> TableSource:
-    """A data frame or an array as a `TableSource`; text columns are parsed as in files.
-
-    The columns of an array are named x0, x1, ...
+    """A data frame or an array, with columns x0, x1, ..., as a `TableSource`; text columns are
+    parsed as in files.
     """
     found = as_polars(table, name)
     if 0 in found.shape:
@@ -148,10 +144,8 @@ def plain_column(column: pl.Series) -> pl.Series:
 
 
 def of_objects(name: str, values: Sequence[Any]) -> pl.Series:
-    """Python objects as a column of the type that all of them share, otherwise as text.
-
-    None, NaN, NaT and pandas' NA are missing. The type is Object if a value has no text of its own,
-    such as a list or a function.
+    """Python objects as a column of the type that all of them share, otherwise as text. The type is
+    Object if a value has no text of its own, such as a list or a function.
     """
     readers = {kind: _reader(kind) for kind in set(map(type, values))}
     kinds = frozenset(kind for kind, _ in readers.values() if kind is not None)

@@ -27,18 +27,13 @@ _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 
 @dataclass(frozen=True)
 class LargeTable:
-    """The columns of numbers of a file that is read in batches.
-
-    `frame` has all columns; those of numbers are typed. `columns` are those of numbers and
-    booleans, `others` the rest. `whole` are integers as long as no value has decimals. `name`,
-    `options` and `suffix` are those of a :class:`~pellucid.tables.reading.TableSource`.
-    """
+    """The columns of numbers of a file that is read in batches."""
 
     name: str
-    frame: Any
-    columns: list[str]
-    others: list[str]
-    whole: list[str]
+    frame: Any  # all columns; those of numbers are typed
+    columns: list[str]  # numbers and booleans
+    others: list[str]  # the other columns
+    whole: list[str]  # integers, as long as no value has decimals
     n_rows: int
     options: ReadingOptions
     suffix: str

@@ -63,19 +63,15 @@ class Record(NamedTuple):
 
 
 class TextTable(NamedTuple):
-    """A text table with a known layout and unique column names.
-
-    `content` has a header line with these names and the lines below it, which begin at `start`.
-    `skip` and `n_above` count the lines of the file above its header and above its first row.
-    """
+    """A text table with a known layout and unique column names."""
 
     name: str
     dialect: FieldSeparator
     names: list[str]
-    content: bytes
-    start: int
-    skip: int
-    n_above: int
+    content: bytes  # a header line with these names and the lines below it
+    start: int  # where the lines below the header begin
+    skip: int  # number of lines of the file above its header
+    n_above: int  # number of lines of the file above its first row
     has_header: bool
 
     @property
@@ -92,9 +88,8 @@ class TextTable(NamedTuple):
 def find_table(
     name: str, content: bytes, suffix: str, options: ReadingOptions, hints: ReadingOptions
 ) -> TextTable:
-    """Find the layout of a table of UTF-8 text and print what is unusual.
-
-    `options` is what the user has set; `hints` has values for what the file leaves open.
+    """Find the layout of a table of UTF-8 text and print what is unusual. `options` is what the
+    user has set; `hints` has values for what the file leaves open.
     """
     skip, separator = options.skip or 0, options.separator
     if options.skip is None and (match := _SEPARATOR_LINE.match(content)):
@@ -326,9 +321,8 @@ def usual_width(sample: list[Record]) -> tuple[int, float]:
 
 
 def is_regular(body: bytes, separator: str, width: int) -> bool:
-    """Whether no line has fewer than `width` fields, unless another line has more.
-
-    Separators are counted, which is much faster than parsing; False if that is not enough.
+    """Whether no line has fewer than `width` fields, unless another line has more. Separators are
+    counted, which is much faster than parsing; False if that is not enough.
     """
     if b'"' in body:
         body = _QUOTED.sub(b"", body)
@@ -341,9 +335,8 @@ def is_regular(body: bytes, separator: str, width: int) -> bool:
 
 
 def has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
-    """Whether a field starts with a zero and another digit, as a ZIP code can.
-
-    Of a long text, parts at equal distances after the header, which ends at `start`, are searched.
+    """Whether a field starts with a zero and another digit, as a ZIP code can. Of a long text,
+    parts at equal distances after the header, which ends at `start`, are searched.
     """
     pattern = re.compile(rb'["\n%s]0\d' % re.escape(separator.encode()))
     step = max((len(content) - start) // _N_PARTS, _PART)
@@ -352,9 +345,8 @@ def has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
 
 
 def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: int) -> bytes:
-    """Write rows again with `width` fields each, or raise an error that names a line.
-
-    `body` are the lines below the header, which is in line `start`.
+    """Write the rows below the header, which is in line `start`, again with `width` fields each, or
+    raise an error that names a line.
     """
     output = io.StringIO(newline="")
     writer = csv.writer(output, delimiter=dialect.separator, lineterminator="\n")
@@ -390,11 +382,8 @@ def _collapse(line: str) -> str:
 
 
 def is_header(first: list[str], rows: list[list[str]], hint: bool | None) -> bool:
-    """Whether the first line has names.
-
-    It has none if its fields are numbers or dates in all columns of numbers or dates, unless they
-    are consecutive numbers such as years. Without such columns, it has none if all its fields
-    occur again below.
+    """Whether the first line has names: not if its fields are numbers or dates in all columns of
+    these, unless they count, as years do; without such columns, not if all fields occur below.
     """
     if not rows:
         return True if hint is None else hint

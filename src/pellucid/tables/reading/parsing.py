@@ -24,9 +24,8 @@ _NOTES = ("readAsNumbers", "keptAsText", "readAsDates")  # messages about column
 
 
 class ParsedColumns(NamedTuple):
-    """The table, the formats of its columns, and the decimal sign of the numbers in text.
-
-    `na` are the values that were missing in text columns by `ABBREVIATIONS` or by the option.
+    """The table, the formats of its columns, and the decimal sign of the numbers in text. `na` are
+    the values that were missing in text columns by `ABBREVIATIONS` or by the option.
     """
 
     table: pl.DataFrame
@@ -41,12 +40,11 @@ def parse_columns(
     hints: ReadingOptions = ReadingOptions(),  # noqa: B008
     usual_decimal: str = ".",
 ) -> ParsedColumns:
-    """Find the types of the text columns of a table and print what is unusual.
-
-    A column is one of numbers or dates if at least 90% of its present values (see `text_columns`)
-    can be read as such. Codes stay text. Infinite numbers of other columns become missing. The
-    decimal sign is that of the options, of each column, of all columns, of the hints, or the usual
-    one. `na` of the options replaces the rules of missing values; that of the hints adds to them.
+    """Find the types of the text columns of a table and print what is unusual. A column is one of
+    numbers or dates if at least 90% of its present values (see `text_columns`) can be read as such.
+    The decimal sign is that of the options, of each column, of all columns, of the hints, or the
+    usual one. `na` of the options replaces the rules of missing values; that of the hints adds to
+    them.
     """
     default_decimal, markers = hints.decimal or usual_decimal, hints.na or ()
     return _Parser(frame, options.decimal, options.na, default_decimal, markers).parse()
@@ -272,9 +270,8 @@ def _kind(column: pl.Series) -> Kind | None:
 def as_format(
     column: pl.Series, column_format: ColumnFormat, *, decimal: str = "."
 ) -> tuple[pl.Series, int]:
-    """A column as numbers, dates as days, and how many values could not be read.
-
-    These and missing values are null.
+    """A column as numbers, dates as days, and how many values could not be read; these and missing
+    values are null.
     """
     name, dtype = column.name, column.dtype
     is_date = column_format.kind in _DATES

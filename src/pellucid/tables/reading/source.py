@@ -27,20 +27,15 @@ _HARMLESS = rf"^(-+|{_NUMBER}|{_INTERVAL})$"
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a file is read; None detects the value.
+    """How a file is read; None detects the value."""
 
-    The `separator` " " also stands for several blanks. `na` are the missing values instead of those
-    of `text_columns`. `skip` counts the lines above the header, and `header` says whether there is
-    one. `replaced` has, by column, pairs of a value and what it is read as: sentinels as None, and
-    spellings of a category.
-    """
-
-    separator: str | None = None
+    separator: str | None = None  # " " also stands for several blanks
     decimal: str | None = None
     encoding: str | None = None
-    na: tuple[str, ...] | None = None
-    skip: int | None = None
-    header: bool | None = None
+    na: tuple[str, ...] | None = None  # the missing values instead of those of `text_columns`
+    skip: int | None = None  # number of lines above the header
+    header: bool | None = None  # whether there is one
+    # By column, values and what they are read as: None for sentinels, or a spelling.
     replaced: dict[str, list[list[Any]]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,21 +81,16 @@ _IS_VALID: dict[str, Callable[[Any], bool]] = {
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table with the format of its columns and the text of its fields.
+    """A table with the format of its columns and the text of its fields."""
 
-    `name` is the file name as given; `suffix` is that of its format, empty for a data frame.
-    `table` has typed columns: numbers, booleans, dates, datetimes and text. `options` say how it
-    was read; all are set for a text file, but `na` only if a text column has a marker. `text` has
-    the fields of a text file as UTF-8 with a header line. `given` is any other table before its
-    text columns were parsed.
-    """
-
-    name: str
-    table: pl.DataFrame
+    name: str  # the file name as given
+    table: pl.DataFrame  # numbers, booleans, dates, datetimes and text
     formats: dict[str, ColumnFormat] = field(default_factory=dict)
+    # All are set for a text file, but `na` only if a text column has a marker.
     options: ReadingOptions = field(default_factory=ReadingOptions)
-    text: bytes | None = None
-    suffix: str = ""
+    text: bytes | None = None  # the fields of a text file as UTF-8 with a header line
+    suffix: str = ""  # that of the format; empty for a data frame
+    # A table that is no text file, before its text columns were parsed.
     given: pl.DataFrame | None = None
 
     def as_written(self) -> pl.DataFrame:
@@ -123,10 +113,8 @@ def read_fields(text: bytes, separator: str, **options: Any) -> pl.DataFrame:
 
 
 def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table of text and numbers in which no text and no column name is a formula.
-
-    A spreadsheet executes a field that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
-    return. An apostrophe before it keeps it text; reading removes the apostrophe.
+    """A table in which no text and no column name is a formula: those that start with ``=``, ``+``,
+    ``-``, ``@``, a tab or a carriage return follow an apostrophe, which reading removes.
     """
     changed = []
     for column in frame.select(cs.string() | cs.categorical() | cs.enum()):

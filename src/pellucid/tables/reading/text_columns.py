@@ -83,17 +83,13 @@ _COMPILED = {sign: re.compile(pattern) for sign, pattern in PATTERNS.items()}
 
 
 class NumberReading(NamedTuple):
-    """Numbers of a text column, null where the text is not a number.
-
-    `prefix` and `suffix` are the text around most numbers; `is_integer`: none has decimals. The
-    example is a text with currency, unit or thousands separator, or empty.
-    """
+    """Numbers of a text column, null where the text is not a number."""
 
     numbers: pl.Series
-    prefix: str
+    prefix: str  # the text around most numbers, as is the suffix
     suffix: str
-    is_integer: bool
-    example: str
+    is_integer: bool  # whether no number has decimals
+    example: str  # a text with currency, unit or thousands separator, or empty
 
 
 def is_number(text: str) -> bool:
@@ -118,10 +114,9 @@ def decimal_evidence(values: pl.Series, counts: pl.Series) -> tuple[int, int, in
 
 
 def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberReading:
-    """Read numbers with one decimal sign; `values` are different, and occur `counts` times.
-
-    A currency sign is optional if the column has one currency. Percent signs and other units must
-    be those of most values, because a number without the unit can be of another scale.
+    """Read numbers with one decimal sign; `values` are different, and occur `counts` times. A
+    currency sign is optional, but other units must be those of most values, because a number
+    without the unit can be of another scale.
     """
     numbers = _plain_numbers(values, decimal)
     is_plain = numbers.is_not_null()
@@ -186,9 +181,8 @@ def as_integers(column: pl.Series) -> pl.Series:
 
 
 def is_code(values: pl.Series, counts: pl.Series) -> bool:
-    """Whether digits are a code, such as a ZIP code, a phone number or a long account number.
-
-    Codes have leading zeros, or a plus sign and many digits, or more digits than a number can keep.
+    """Whether digits are a code, such as a ZIP code, a phone number or a long account number: with
+    leading zeros, with a plus sign and many digits, or with more digits than a number can keep.
     """
     digits = values.str.contains(r"^\+?\d+$").fill_null(False)
     total = int(counts.filter(digits).sum())
@@ -205,17 +199,13 @@ def is_code(values: pl.Series, counts: pl.Series) -> bool:
 
 @dataclass
 class TextColumn:
-    """The different values of a text column, and how often they occur.
-
-    `values` are those in `raw` without blanks at their ends, null if empty. Those that are not
-    `is_present` are missing.
-    """
+    """The different values of a text column, and how often they occur."""
 
     column: pl.Series
     raw: pl.Series
-    values: pl.Series
+    values: pl.Series  # `raw` without blanks at the ends, null if empty
     counts: pl.Series
-    is_present: pl.Series
+    is_present: pl.Series  # the values that are not missing
 
     @classmethod
     def of(cls, column: pl.Series, na: tuple[str, ...] | None) -> TextColumn:
@@ -288,15 +278,11 @@ SHARE = 0.9  # least share of the present values of a column that must fit its t
 
 
 class DateReading(NamedTuple):
-    """Dates of a text column, null where the text has another format.
-
-    The format is as for ``datetime.strptime``. It is ambiguous if day and month could be exchanged
-    in all values.
-    """
+    """Dates of a text column, null where the text has another format."""
 
     values: pl.Series
-    date_format: str
-    is_ambiguous: bool
+    date_format: str  # as for ``datetime.strptime``
+    is_ambiguous: bool  # whether day and month could be exchanged in all values
 
     @property
     def is_day_first(self) -> bool:
@@ -304,10 +290,8 @@ class DateReading(NamedTuple):
 
 
 def read_dates(values: pl.Series, counts: pl.Series, *, day_first: bool) -> DateReading | None:
-    """Read dates if most values have the same shape; None otherwise.
-
-    `values` are different values that are not markers of missing values, and `counts` how often
-    they occur. If all values fit both orders of day and month, `day_first` decides.
+    """Read dates if most of the different values, which occur `counts` times, have the same shape.
+    If all of them fit both orders of day and month, `day_first` decides.
     """
     needed = SHARE * int(counts.sum())
     if not needed or counts.filter(values.str.contains(_ANY_SHAPE).fill_null(False)).sum() < needed:

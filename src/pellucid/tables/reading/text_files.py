@@ -64,12 +64,10 @@ def read_text(
 
 
 def _read(layout: TextTable, options: ReadingOptions) -> tuple[TextTable, pl.DataFrame]:
-    """Let polars parse the table; all columns are text if numbers need more care.
-
-    polars infers types from the first rows and reads a clean file several times as fast as a file
-    of text columns. It cannot read numbers with blanks, markers of missing values, decimal
-    commas, or codes with leading zeros. It reads missing fields at the end of a line as missing
-    values, so that lines are checked only if the last column has missing values.
+    """Let polars parse the table, which infers types from the first rows and is several times as
+    fast for numbers as for text. All columns are text if numbers need more care. Missing fields at
+    the end of a line become missing values, so that lines are checked only if the last column has
+    some.
     """
     separator = layout.dialect.separator
     table = _try_numbers(layout, options)
@@ -140,9 +138,8 @@ def _without_empty_last(table: pl.DataFrame, separator: str) -> pl.DataFrame:
 def to_utf8(
     name: str, content: bytes, encoding: str | None, usual: str | None = None
 ) -> tuple[bytes, str]:
-    r"""Text as UTF-8 with ``\n`` or ``\r\n`` at the end of lines, and its former encoding.
-
-    The encoding is detected if it is None. If the text is not Unicode, `usual` is tried first.
+    r"""Text as UTF-8 with ``\n`` or ``\r\n`` at the end of lines, and its former encoding, which is
+    detected if it is None. If the text is not Unicode, `usual` is tried first.
     """
     found = encoding or _unicode_encoding(content)
     if found is None:
@@ -182,10 +179,8 @@ def _unicode_encoding(content: bytes) -> str | None:
 
 
 def _other_encoding(name: str, content: bytes, usual: str | None) -> str:
-    """The encoding of text that is not Unicode.
-
-    Words of Western text have more ASCII letters than other bytes. They are read as cp1252, of
-    which latin-1 is a part. Other text is left to charset-normalizer.
+    """The encoding of text that is not Unicode. Western words have more ASCII letters than other
+    bytes, and are read as cp1252, of which latin-1 is a part. The rest is left to a library.
     """
     if 0 in content[:_SAMPLE]:
         raise InputError(

@@ -157,9 +157,8 @@ def _find_header(sample: pl.DataFrame) -> int:
 
 
 def check_sheets(name: str, content: bytes) -> None:
-    """Fail if few cells of a sheet of an ``.xlsx`` file are spread over a very large rectangle.
-
-    The reader allocates all of it: two cells in opposite corners would take more than 500 GB.
+    """Fail if few cells of a sheet of an ``.xlsx`` file are spread over a very large rectangle: the
+    reader allocates all of it, for two cells in opposite corners more than 500 GB.
     """
     if not content.startswith(b"PK"):
         return

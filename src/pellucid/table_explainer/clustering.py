@@ -101,10 +101,8 @@ def cluster_rows(prepared: PreparedTable, options: ExplainOptions) -> Clustering
     """Cluster the rows of a table, or take its labels. If rows are set apart or columns are left
     out because of the clusters, the table is prepared again without them.
     """
-    if prepared.labels is not None:
-        found = Clustering(
-            prepared, None, prepared.labels, "the given clusters", np.nan, noise=options.noise
-        )
+    if (y := prepared.labels) is not None:
+        found = Clustering(prepared, None, y, "the given clusters", np.nan, noise=options.noise)
         kept = ~found.is_noise
         if n := int(found.is_noise.sum()):
             if not kept.any():
@@ -113,7 +111,7 @@ def cluster_rows(prepared: PreparedTable, options: ExplainOptions) -> Clustering
                     hint=f"use {option('noise', 'cluster')} to explain these rows",
                 )
             notice(Message("noiseOfLabels", n=n, option=option("noise", "cluster")))
-        labels = np.unique(prepared.labels[kept], return_inverse=True)[1]
+        labels = np.unique(y[kept], return_inverse=True)[1]
         return replace(found, silhouette=silhouette(prepared.Z[kept], labels))
     k, n_rows = options.number, len(prepared.rows)
     largest = k[1] if isinstance(k, tuple) else k

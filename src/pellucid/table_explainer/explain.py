@@ -209,9 +209,7 @@ class _Batches:
             numbers = with_replacements(numbers, replaced)
             numbers = numbers.with_columns(pl.when(pl.all().is_finite()).then(pl.all()))
             is_complete = self._complete(numbers, n_rows)
-            numbers = numbers.with_columns(
-                numbers[name].fill_null(value) for name, value in self.fill.items()
-            )
+            numbers = numbers.with_columns(numbers[n].fill_null(v) for n, v in self.fill.items())
             if label is not None:
                 is_complete &= batch[label].is_not_null()
             table = numbers.with_columns(
@@ -320,9 +318,8 @@ def explain_large(table: LargeTable, memory: int, options: ExplainOptions) -> Ta
     if found.fitted.has_more_leaves:
         options = replace(options, leaves=found.fitted.model.n_leaves)
     fitted = _fit_all(table, memory, found.fitted.clustering, options)
-    return replace(
-        found, fitted=fitted, explanation=fitted.explanation, warnings=list(find_problems(fitted))
-    )
+    warnings = list(find_problems(fitted))
+    return replace(found, fitted=fitted, explanation=fitted.explanation, warnings=warnings)
 
 
 def _check(options: ExplainOptions) -> None:
@@ -371,9 +368,8 @@ def _fit_all(
         # Centers of the sample are moved to the means of all rows.
         centers = clustering.reference.cluster_centers_
         kmeans = KMeans(len(centers), init=centers).fit(data)
-        clustering = replace(
-            clustering, reference=kmeans, labels=kmeans.predict(data.named(prepared.Z))
-        )
+        labels = kmeans.predict(data.named(prepared.Z))
+        clustering = replace(clustering, reference=kmeans, labels=labels)
     model = fit_model(clustering.reference, options, data)
     restated = prepared.restate(model.tree_, (part for part, _ in batches.features()))
     fill = {name: batches.fill[name] for name in prepared.roles.numbers if name in batches.filled}

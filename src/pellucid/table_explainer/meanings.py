@@ -216,9 +216,8 @@ def _fits_part(numbers: pl.Series, words: list[str], part: str) -> bool:
         return _are_between(numbers, *((0, np.inf) if is_of else _PARTS[part]))
     if _OF_A_THING.intersection(words):
         return False
-    return _are_between(numbers, *tuning.YEARS) or (
-        len(words) == 1 and _are_between(numbers, 0, 99)
-    )
+    is_short = len(words) == 1 and _are_between(numbers, 0, 99)
+    return is_short or _are_between(numbers, *tuning.YEARS)
 
 
 def _calendar_word(words: list[str]) -> str | None:
@@ -280,9 +279,8 @@ def is_named_identifier(name: str) -> bool:
     """Whether a name is that of an ID, also as one word: customer_id, PassengerId, userid."""
     words = words_of(name)
     joined = ["".join(words[-2:])] if words[-1:] in (["no"], ["nr"]) else []
-    return bool(_ID_WORDS.intersection(words[-1:])) or any(
-        map(_JOINED_ID.fullmatch, [*words, *joined])
-    )
+    is_joined = any(map(_JOINED_ID.fullmatch, [*words, *joined]))
+    return is_joined or bool(_ID_WORDS.intersection(words[-1:]))
 
 
 def is_named_number(name: str) -> bool:

@@ -277,10 +277,8 @@ def _report_replaced(
             known = roles.formats.get(name, ColumnFormat())
             n = int((as_number(table[name]) == value).sum())
             sentinels.append(Message("sentinel", value=known.text(value), column=name, n=n))
-        spellings += [
-            Message("spelling", column=name, category=repr(one), others=others)
-            for one, others in merged.items()
-        ]
+        for one, others in merged.items():
+            spellings.append(Message("spelling", column=name, category=repr(one), others=others))
     keep = option("cleaning", "keep")
     if sentinels:
         notice(Message("sentinels", values=sentinels, option=keep))
@@ -326,9 +324,8 @@ def _columns_of_outliers(prepared: PreparedTable, rows: np.ndarray) -> list[tupl
     for position, column in enumerate(np.nan_to_num(far, nan=-1.0, posinf=1e300).argmax(axis=0)):
         name = names[column]
         value = float(values[name][position])
-        known = prepared.roles.formats.get(name) or find_format(
-            source.table[name], source.formats.get(name, ColumnFormat())
-        )
+        written = source.formats.get(name, ColumnFormat())
+        known = prepared.roles.formats.get(name) or find_format(source.table[name], written)
         is_long = not (known.is_whole or known.is_date)
         found.append((name, value, known.text(float(f"{value:.4g}") if is_long else value)))
     return found

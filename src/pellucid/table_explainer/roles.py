@@ -370,12 +370,8 @@ def report_roles(table: pl.DataFrame, chosen: ColumnRoles) -> None:
     dates = [name for name in chosen.numbers if chosen.formats[name].is_date]
     if dates:
         notice(Message("dates", columns=dates, option=option("exclude")))
-    codes = [
-        name
-        for name in chosen.numbers
-        if 2 < len(chosen.formats[name].values) <= 6 and table.height > 60
-    ]
-    if codes:
+    codes = [name for name in chosen.numbers if 2 < len(chosen.formats[name].values) <= 6]
+    if codes and table.height > 60:
         notice(Message("fewValues", columns=codes, option=option("categorical")))
 
 

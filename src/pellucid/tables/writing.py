@@ -83,9 +83,7 @@ def refuse_nested(frame: pl.DataFrame, target: str, hint: str) -> None:
             raise InputError(f"{what} cannot be written {target}", hint=hint)
 
 
-def to_text(
-    frame: pl.DataFrame, source: TableSource | None = None, *, keep_formulas: bool = False
-) -> str:
+def to_text(frame: pl.DataFrame, source: TableSource | None, *, keep_formulas: bool = False) -> str:
     """A table as delimited text, with the separator and the decimal sign of the source."""
     suffix = source.suffix if source is not None and source.suffix in TEXT else ".csv"
     texts, separator = _as_fields(frame, source, suffix, keep_formulas)

@@ -51,9 +51,7 @@ class LargeTable:
             parts.append(batch[-start % step :: step])
             start += batch.height
         table = pl.concat(parts, how="vertical_relaxed")
-        return table.with_columns(
-            as_integers(table[name]) for name in self.whole if name in columns
-        )
+        return table.with_columns(as_integers(table[n]) for n in self.whole if n in columns)
 
 
 def memory_needed(file: Path) -> int | None:

@@ -57,9 +57,10 @@ class Record(NamedTuple):
 
     def fits(self, width: int) -> bool:
         """Whether there are `width` fields, except for empty ones at the end."""
-        return len(self.fields) == width or (
-            len(self.fields) > width and not any(map(str.strip, self.fields[width:]))
-        )
+        return len(self.fields) >= width and not any(map(str.strip, self.fields[width:]))
+
+
+Sampled = tuple[FieldSeparator, list[Record]]  # a separator, and the first rows by it
 
 
 class TextTable(NamedTuple):
@@ -165,9 +166,7 @@ def _offset(content: bytes, n_lines: int) -> int:
     return position
 
 
-def _find_dialect(
-    head: str, is_cut: bool, given: str | None, hint: str | None
-) -> tuple[FieldSeparator, list[Record]]:
+def _find_dialect(head: str, is_cut: bool, given: str | None, hint: str | None) -> Sampled:
     """The separator with which most lines have the same number of fields, and the first rows."""
     sample = partial(read_sample, head, is_cut=is_cut)
     if given is not None and given != " ":
@@ -199,9 +198,7 @@ def _find_dialect(
     return next((each for each in others if usual_width(each[1]) == (1, 1.0)), others[0])
 
 
-def _find_blanks(
-    sample: Callable[[FieldSeparator], list[Record]],
-) -> tuple[FieldSeparator, list[Record]] | None:
+def _find_blanks(sample: Callable[[FieldSeparator], list[Record]]) -> Sampled | None:
     """Whether single blanks or any number of blanks separate fields; None for neither."""
     found = []
     for is_collapsed in (False, True):
@@ -216,11 +213,8 @@ def _find_blanks(
 
 def _is_decimal_comma(rows: list[Record], width: int) -> bool:
     """Whether all commas are decimal commas of one column of numbers."""
-    return (
-        width == 2
-        and len(rows[0].fields) == 1
-        and all(is_number(",".join(record.fields).strip()) for record in rows[1:])
-    )
+    is_one = width == 2 and len(rows[0].fields) == 1
+    return is_one and all(is_number(",".join(record.fields).strip()) for record in rows[1:])
 
 
 def _has_numbers(rows: list[Record]) -> bool:

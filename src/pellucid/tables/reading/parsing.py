@@ -91,14 +91,10 @@ class _Parser:
         elif column.dtype in _LONG_INTEGERS:
             column = column.cast(pl.String)
             self.notes["keptAsText"].append(name)
-        elif (
-            column.dtype.is_integer()
-            and (found := text_columns.dates_in_integers(column)) is not None
-        ):
+        elif (found := text_columns.dates_in_integers(column)) is not None:
             text, date = str(column.drop_nulls()[0]), found.drop_nulls()[0]
-            self.notes["readAsDates"].append(
-                Message("dateOfInteger", column=name, text=text, date=date)
-            )
+            note = Message("dateOfInteger", column=name, text=text, date=date)
+            self.notes["readAsDates"].append(note)
             self.formats[name] = ColumnFormat("date", date_format="%Y%m%d")
             self.parsed[name] = found
             return
@@ -298,15 +294,13 @@ def _finite(numbers: pl.Series) -> tuple[pl.Series, int]:
     return finite.alias(numbers.name), int(numbers.is_infinite().sum())
 
 
-def _from_text(
-    column: pl.Series, column_format: ColumnFormat, decimal: str
-) -> tuple[pl.Series, int]:
+def _from_text(column: pl.Series, known: ColumnFormat, decimal: str) -> tuple[pl.Series, int]:
     values = column.str.strip_chars()
     is_marker = values.str.to_lowercase().is_in([*text_columns.MARKERS, ""]).fill_null(True)
     counts = pl.Series([1] * len(values), dtype=pl.Int64)
-    if column_format.kind in _DATES:
-        if column_format.date_format:
-            numbers = days(text_columns.parse_dates(values, column_format.date_format))
+    if known.kind in _DATES:
+        if known.date_format:
+            numbers = days(text_columns.parse_dates(values, known.date_format))
         else:
             found = text_columns.read_dates(values.set(is_marker, None), counts, day_first=False)
             empty = pl.Series([None] * len(values), dtype=pl.Float64)

@@ -122,12 +122,8 @@ def neutralise(frame: pl.DataFrame) -> pl.DataFrame:
         is_formula = text.str.contains(_START) & ~text.str.contains(_HARMLESS)
         if is_formula.any():
             changed.append(_choose(is_formula, pl.concat_str(pl.lit("'"), pl.lit(text)), text))
-    names = {
-        name: f"'{name}"
-        for name in frame.columns
-        if re.search(_START, name) and not re.search(_HARMLESS, name)
-    }
-    return frame.with_columns(changed).rename(names)
+    formulas = [n for n in frame.columns if re.search(_START, n) and not re.search(_HARMLESS, n)]
+    return frame.with_columns(changed).rename({name: f"'{name}" for name in formulas})
 
 
 def _choose(mask: pl.Series, chosen: pl.Expr, others: pl.Series) -> pl.Series:

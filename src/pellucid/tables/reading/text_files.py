@@ -95,21 +95,17 @@ def _try_numbers(layout: TextTable, options: ReadingOptions) -> pl.DataFrame | N
     return None
 
 
-def _read_typed(content: bytes, separator: str, dtypes: list[Any] | None = None) -> pl.DataFrame:
+def _read_typed(text: bytes, separator: str, dtypes: list[Any] | None = None) -> pl.DataFrame:
     """The table with the types of its first rows; an error if a later row does not fit."""
-    return read_fields(
-        content, separator, infer_schema_length=_SAMPLE_ROWS, schema_overrides=dtypes
-    )
+    return read_fields(text, separator, infer_schema_length=_SAMPLE_ROWS, schema_overrides=dtypes)
 
 
-def _read_floats(content: bytes, separator: str) -> pl.DataFrame:
+def _read_floats(text: bytes, separator: str) -> pl.DataFrame:
     """The same, where columns of integers may have decimals in later rows."""
-    head = read_fields(content, separator, n_rows=_SAMPLE_ROWS).dtypes
+    head = read_fields(text, separator, n_rows=_SAMPLE_ROWS).dtypes
     dtypes = [pl.Float64 if dtype == pl.Int64 else dtype for dtype in head]
-    table = _read_typed(content, separator, dtypes)
-    return table.with_columns(
-        as_integers(column) for column, dtype in zip(table, head) if dtype == pl.Int64
-    )
+    table = _read_typed(text, separator, dtypes)
+    return table.with_columns(as_integers(c) for c, t in zip(table, head) if t == pl.Int64)
 
 
 def _has_decimal_commas(table: pl.DataFrame) -> bool:

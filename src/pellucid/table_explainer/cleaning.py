@@ -1,8 +1,7 @@
 """Values that stand for missing ones, and spellings of one category.
 
-A sentinel is a number or a date that is written where a value is missing: -999, 9999, 0 where zero
-is impossible, 1900-01-01. It is the smallest or largest value of its column, occurs several times,
-and is far from all other values. Spellings of one category differ by case or blanks only.
+A sentinel is a number or a date such as -999, 9999, 1900-01-01, or 0 where it is impossible. It is
+the smallest or largest value, occurs several times, and is far from all others.
 """
 
 from __future__ import annotations

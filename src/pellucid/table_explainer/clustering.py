@@ -106,10 +106,8 @@ def cluster_rows(prepared: PreparedTable, options: ExplainOptions) -> Clustering
         kept = ~found.is_noise
         if n := int(found.is_noise.sum()):
             if not kept.any():
-                raise InputError(
-                    "every label is -1, which means noise",
-                    hint=f"use {option('noise', 'cluster')} to explain these rows",
-                )
+                hint = f"use {option('noise', 'cluster')} to explain these rows"
+                raise InputError("every label is -1, which means noise", hint=hint)
             notice(Message("noiseOfLabels", n=n, option=option("noise", "cluster")))
         labels = np.unique(y[kept], return_inverse=True)[1]
         return replace(found, silhouette=silhouette(prepared.Z[kept], labels))

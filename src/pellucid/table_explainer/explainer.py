@@ -215,16 +215,10 @@ class TableExplanation(CommonExportMixin, PlotTreeMixin):
         if suggested and options.get("language") == "de" and hasattr(self.model, "labels_"):
             with texts_in("de"):
                 suggested = _suggested_names(self.fitted)
+        texts = {"decisions": self.decisions, "warnings": self.warnings}
         given: dict[str, Any] = {"stability": self.stability, **options}
-        return write_table_report(
-            Path(path),
-            self.fitted,
-            self.explanation,
-            decisions=self.decisions,
-            warnings=self.warnings,
-            suggested_names=suggested,
-            **given,
-        )
+        given = dict(**given, **texts, suggested_names=suggested)
+        return write_table_report(Path(path), self.fitted, self.explanation, **given)
 
     def __str__(self) -> str:
         stability = [] if self.stability is None else self.stability.sentences()

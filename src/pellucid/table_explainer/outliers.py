@@ -1,7 +1,6 @@
 """Rows that are far from all others, and totals of other rows.
 
-k-means gives such rows a cluster of their own, because each of them contributes much to the cost.
-They are set apart before clustering instead.
+k-means would give such rows a cluster of their own, because each contributes much to the cost.
 """
 
 from __future__ import annotations

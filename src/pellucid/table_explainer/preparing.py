@@ -205,10 +205,8 @@ def _prepared(
     keep &= complete
     rows = np.flatnonzero(keep.to_numpy())
     if len(rows) == 0:
-        raise InputError(
-            "no row is left: every row has a missing value",
-            hint=f"use {option('missing', 'median')}, or {option('exclude')} columns",
-        )
+        hint = f"use {option('missing', 'median')}, or {option('exclude')} columns"
+        raise InputError("no row is left: every row has a missing value", hint=hint)
     if len(rows) < table.height:
         table = table[rows]
     content = Columns.of(table)

@@ -113,29 +113,19 @@ def describe_table(fitted: FittedTable) -> TableFacts:
             facts = describe_numbers(numbers[name], is_sample=is_sample)
         elif is_complete and not is_nested(column.dtype):
             facts = {"n_values": column.drop_nulls().n_unique()}
-        columns.append(
-            ColumnFacts(
-                name,
-                role,
-                reason=reason,
-                scale=scales.get(name),
-                missing=len(column) - len(known_values(column)) if is_complete else None,
-                filled=fitted.explanation.fill_.get(name),
-                **facts,
-            )
-        )
+        n_missing = len(column) - len(known_values(column)) if is_complete else None
+        facts |= {"missing": n_missing, "filled": fitted.explanation.fill_.get(name)}
+        columns.append(ColumnFacts(name, role, reason, scales.get(name), **facts))
     scores = fitted.clustering.number_scores
     chosen = next((score for score in scores if score.k == fitted.n_clusters), None)
     silhouette = fitted.clustering.silhouette
-    n_labels = fitted.n_table_rows - fitted.n_rows - fitted.n_incomplete - len(prepared.outliers)
+    dropped = {"gaps": fitted.n_incomplete, "outliers": len(prepared.outliers)}
+    n_labels = fitted.n_table_rows - fitted.n_rows - sum(dropped.values())
+    dropped["labels"] = max(n_labels, 0) if prepared.labels is not None else 0
     return TableFacts(
         n_read=fitted.n_table_rows,
         n_used=fitted.n_rows,
-        dropped={
-            "gaps": fitted.n_incomplete,
-            "outliers": len(prepared.outliers),
-            "labels": max(n_labels, 0) if prepared.labels is not None else 0,
-        },
+        dropped=dropped,
         columns=columns,
         n_further=len(table.columns) - len(names),
         silhouette=None if np.isnan(silhouette) else float(silhouette),

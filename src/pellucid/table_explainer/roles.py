@@ -119,10 +119,8 @@ def choose_roles(
         elif is_requested:
             other = f", or add it to {option('categorical')}" if role == "text" else ""
             given = "columns" if name in names["columns"] else "include"
-            raise InputError(
-                f"column {name!r} cannot be used: {_REASONS[role]}",
-                hint=f"remove it from {option(given)}{other}",
-            )
+            hint = f"remove it from {option(given)}{other}"
+            raise InputError(f"column {name!r} cannot be used: {_REASONS[role]}", hint=hint)
         else:
             chosen.ignored[name] = role
     for name in [*chosen.numbers, *chosen.profile]:
@@ -336,10 +334,8 @@ def _is_whole(column: pl.Series) -> bool:
     if not column.dtype.is_float():
         return column.dtype.is_integer()
     # The first rows are almost always enough.
-    return all(
-        bool(((present == present.round()) & present.is_finite()).all())
-        for present in map(known_values, (column.head(tuning.FIRST_ROWS), column))
-    )
+    parts = map(known_values, (column.head(tuning.FIRST_ROWS), column))
+    return all(bool(((part == part.round()) & part.is_finite()).all()) for part in parts)
 
 
 def _is_near_constant(column: pl.Series) -> bool:

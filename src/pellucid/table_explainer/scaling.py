@@ -13,7 +13,7 @@ from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message
 from pellucid.table_explainer import tuning
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import ColumnNames, Indicator
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,7 @@ class ColumnScale:
 
 
 def find_scales(
-    features: Sequence[np.ndarray],
-    names: Sequence[str | Indicator],
-    formats: dict[str, ColumnFormat],
-    scale: str,
+    features: Sequence[np.ndarray], names: ColumnNames, formats: dict[str, ColumnFormat], scale: str
 ) -> list[ColumnScale]:
     """A scale for each column. ``"auto"`` takes the logarithm of skewed non-negative columns,
     ``"log"`` that of all non-negative ones; ``"robust"`` divides by the interquartile range,

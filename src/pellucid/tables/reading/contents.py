@@ -90,10 +90,8 @@ def check_bytes(name: str, n_bytes: int) -> None:
     """Fail if an input, or the table in it, has too many bytes."""
     limit = max_bytes()
     if n_bytes > limit:
-        raise InputError(
-            f"{name} takes more than {limit >> 20:,} MB",
-            hint=f"the environment variable {_VARIABLE} raises the limit",
-        )
+        hint = f"the environment variable {_VARIABLE} raises the limit"
+        raise InputError(f"{name} takes more than {limit >> 20:,} MB", hint=hint)
 
 
 def check_columns(name: str, n_columns: int) -> None:

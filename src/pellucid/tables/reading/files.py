@@ -17,7 +17,7 @@ import polars as pl
 from pellucid._utils.notices import InputError
 from pellucid.tables.reading.contents import read_bytes, read_stream, unpack
 from pellucid.tables.reading.parsing import parse_columns
-from pellucid.tables.reading.source import ReadingOptions, TableSource
+from pellucid.tables.reading.source import DETECT, ReadingOptions, TableSource
 from pellucid.tables.reading.text_files import read_text
 from pellucid.tables.reading.typed_files import read_typed
 from pellucid.tables.suffixes import TEXT
@@ -46,9 +46,7 @@ _WIDE = "decimal256"
 
 
 def read_source(
-    file: Path,
-    options: ReadingOptions = ReadingOptions(),  # noqa: B008
-    hints: ReadingOptions = ReadingOptions(),  # noqa: B008
+    file: Path, options: ReadingOptions = DETECT, hints: ReadingOptions = DETECT
 ) -> TableSource:
     """Read a table from a file, or from standard input, ``Path("-")``. What is None in `options` is
     detected. `hints` is how a similar file was read, for what the file itself leaves open, such as
@@ -77,11 +75,7 @@ def read_source(
     return source
 
 
-def source_of(
-    table: Any,
-    name: str = "table",
-    hints: ReadingOptions = ReadingOptions(),  # noqa: B008
-) -> TableSource:
+def source_of(table: Any, name: str = "table", hints: ReadingOptions = DETECT) -> TableSource:
     """A data frame or an array, with columns x0, x1, ..., as a `TableSource`; text columns are
     parsed as in files.
     """
@@ -89,7 +83,7 @@ def source_of(
     if 0 in found.shape:
         what = "rows" if found.width else "columns"
         raise InputError(f"{name} has no {what}")
-    return _of_typed(name, found, "", ReadingOptions(), hints)
+    return _of_typed(name, found, "", DETECT, hints)
 
 
 def _of_typed(
@@ -119,10 +113,8 @@ def as_polars(table: Any, name: str) -> pl.DataFrame:
         array = _array(table, name)
         columns = [_of_array(f"x{j}", array[:, j]) for j in range(array.shape[1])]
     else:
-        raise InputError(
-            f"{name} is of type {type(table).__name__}",
-            hint="give a pandas, polars or pyarrow table, or an array of rows and columns",
-        )
+        hint = "give a pandas, polars or pyarrow table, or an array of rows and columns"
+        raise InputError(f"{name} is of type {type(table).__name__}", hint=hint)
     return pl.DataFrame(columns)
 
 

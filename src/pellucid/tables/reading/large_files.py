@@ -110,13 +110,9 @@ def _open_text(name: str, suffix: str, options: ReadingOptions) -> LargeTable:
             hint=f"convert it: iconv -f {used.encoding} -t utf-8",
         )
     names = known.table.columns
-    layout: dict[str, Any] = {
-        "has_header": False,
-        "separator": used.separator,
-        "skip_lines": (used.skip or 0) + bool(used.header),
-        "schema": dict.fromkeys(names, pl.String),
-        "truncate_ragged_lines": True,
-    }
+    layout: dict[str, Any] = {"has_header": False, "truncate_ragged_lines": True}
+    layout |= {"separator": used.separator, "skip_lines": (used.skip or 0) + bool(used.header)}
+    layout["schema"] = dict.fromkeys(names, pl.String)
     texts = pl.read_csv(io.BytesIO(head), **layout)
     typed = {}
     for column in known.table:

@@ -1,7 +1,4 @@
-"""The layout of a text table: separator, lines above the header, header, and lines of fields.
-
-Errors have the number of a line.
-"""
+"""The layout of a text table: separator, lines above the header, header, and lines of fields."""
 
 from __future__ import annotations
 
@@ -105,10 +102,8 @@ def find_table(
         if sample:
             break
     else:
-        raise InputError(
-            f"{name}: no line of fields is found at the start",
-            hint="a quote may be opened and not closed",
-        )
+        hint = "a quote may be opened and not closed"
+        raise InputError(f"{name}: no line of fields is found at the start", hint=hint)
     usual = "\t" if suffix in (".tsv", ".tab") else ","
     if options.separator is None and dialect.separator != usual and len(sample[-1].fields) > 1:
         key = _SEPARATORS.get(dialect.separator, "separator")

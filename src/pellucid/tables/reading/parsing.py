@@ -13,7 +13,7 @@ from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.texts import Message
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import text_columns
-from pellucid.tables.reading.source import ReadingOptions
+from pellucid.tables.reading.source import DETECT, ReadingOptions
 from pellucid.tables.reading.text_columns import DateReading, NumberReading, TextColumn, days
 
 _YEAR_NAME = re.compile(r"year|jahr|ann[eé]e|\byr\b|año", re.IGNORECASE)
@@ -36,8 +36,8 @@ class ParsedColumns(NamedTuple):
 
 def parse_columns(
     frame: pl.DataFrame,
-    options: ReadingOptions = ReadingOptions(),  # noqa: B008
-    hints: ReadingOptions = ReadingOptions(),  # noqa: B008
+    options: ReadingOptions = DETECT,
+    hints: ReadingOptions = DETECT,
     usual_decimal: str = ".",
 ) -> ParsedColumns:
     """Find the types of the text columns of a table and print what is unusual. A column is one of
@@ -173,11 +173,8 @@ class _Parser:
             reading = text_columns.read_dates(*found.present(), day_first=day_first)
             if reading is not None:
                 readings[name] = reading
-        orders = {
-            each.is_day_first
-            for each in readings.values()
-            if not each.is_ambiguous and "%d" in each.date_format and each.date_format[1] in "dm"
-        }
+        clear = [r for r in readings.values() if not r.is_ambiguous and "%d" in r.date_format]
+        orders = {each.is_day_first for each in clear if each.date_format[1] in "dm"}
         for name, reading in readings.items():
             found = texts.pop(name)
             values, counts = found.present()

@@ -79,6 +79,9 @@ _IS_VALID: dict[str, Callable[[Any], bool]] = {
 }
 
 
+DETECT = ReadingOptions()  # everything is detected
+
+
 @dataclass(frozen=True)
 class TableSource:
     """A table with the format of its columns and the text of its fields."""

@@ -1,7 +1,6 @@
 """The values of a text column: which are missing, numbers, or dates, and dates as days.
 
 An empty field, or one of blanks only, is missing in every column.
-
 Columns of numbers and dates: every value that cannot be read is missing, with a notice except for
 `STANDARD`. `MARKERS` do not count in the share of values that can be read: a column of 60% ``NA``
 and 40% numbers is numeric.
@@ -106,11 +105,9 @@ def decimal_evidence(values: pl.Series, counts: pl.Series) -> tuple[int, int, in
     n_both = int(counts.filter(is_plain).sum()) - n_point
     values, counts = values.filter(~is_plain), counts.filter(~is_plain)
     comma, point = (values.str.contains(PATTERNS[sign]).fill_null(False) for sign in ",.")
-    return (
-        int(counts.filter(comma & ~point).sum()),
-        n_point + int(counts.filter(point & ~comma).sum()),
-        n_both + int(counts.filter(point & comma).sum()),
-    )
+    n_comma = int(counts.filter(comma & ~point).sum())
+    n_point += int(counts.filter(point & ~comma).sum())
+    return n_comma, n_point, n_both + int(counts.filter(point & comma).sum())
 
 
 def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberReading:

@@ -50,15 +50,8 @@ def read_text(
     separator = layout.dialect.separator
     parsed = parse_columns(table, options, hints, "," if separator == ";" else ".")
     table = _without_empty_last(parsed.table, separator)
-    used = replace(
-        options,
-        separator=separator,
-        decimal=parsed.decimal,
-        encoding=encoding,
-        na=parsed.na,
-        skip=layout.skip,
-        header=layout.has_header,
-    )
+    used = replace(options, separator=separator, decimal=parsed.decimal, encoding=encoding)
+    used = replace(used, na=parsed.na, skip=layout.skip, header=layout.has_header)
     formats = {each: parsed.formats[each] for each in table.columns if each in parsed.formats}
     return TableSource(name, table, formats, used, layout.content, suffix)
 
@@ -179,10 +172,8 @@ def _other_encoding(name: str, content: bytes, usual: str | None) -> str:
     bytes, and are read as cp1252, of which latin-1 is a part. The rest is left to a library.
     """
     if 0 in content[:_SAMPLE]:
-        raise InputError(
-            f"{name} is not a text file, and its format is not known",
-            hint="CSV, Excel, Parquet, Feather and JSON can be read",
-        )
+        hint = "CSV, Excel, Parquet, Feather and JSON can be read"
+        raise InputError(f"{name} is not a text file, and its format is not known", hint=hint)
     if usual is not None and _can_decode(content, usual):
         return usual
     words = b"".join(_HIGH_WORDS.findall(content)[:10_000])
@@ -212,7 +203,5 @@ def _decode(name: str, content: bytes, encoding: str) -> str:
         ) from error
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{name}: line {line} is not {encoding} text",
-            hint=f"{option('encoding')} sets another encoding",
-        ) from error
+        hint = f"{option('encoding')} sets another encoding"
+        raise InputError(f"{name}: line {line} is not {encoding} text", hint=hint) from error

@@ -96,10 +96,8 @@ def _read_json(name: str, content: bytes) -> pl.DataFrame:
     if not content.startswith(b"["):
         return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
     if not content[1:].lstrip().startswith(b"{"):
-        raise InputError(
-            f"{name} is a JSON list, but not of objects",
-            hint='a list such as [{"a": 1, "b": 2}, {"a": 3, "b": 4}] is expected',
-        )
+        hint = 'a list such as [{"a": 1, "b": 2}, {"a": 3, "b": 4}] is expected'
+        raise InputError(f"{name} is a JSON list, but not of objects", hint=hint)
     return pl.read_json(io.BytesIO(content), infer_schema_length=None)
 
 

@@ -14,7 +14,7 @@ import pellucid
 from _support.tables import blobs, clustered, decisions, prepare, source
 from pellucid._utils.notices import InputError, UsageError, command_line
 from pellucid.table_explainer.arguments import ExplainOptions
-from pellucid.table_explainer.clustering import cluster_rows
+from pellucid.table_explainer.clustering import FittedTable, cluster_rows
 from pellucid.table_explainer.preparing import row_name
 
 
@@ -139,3 +139,19 @@ def test_more_leaves_where_a_leaf_per_cluster_agrees_badly():
     )
     assert line in found.decisions
     assert line not in given.decisions
+
+
+@pytest.mark.parametrize("helps", [True, False])
+def test_clusters_of_very_few_rows_give_another_number(helps, monkeypatch):
+    # Four large groups, and four of ten rows between them: eight clusters have the highest score.
+    angles = np.pi / 4 * np.arange(8).repeat([140, 10] * 4)
+    radius, spread = np.array([[6, 3], [0.4, 0.1]])[:, np.arange(8).repeat([140, 10] * 4) % 2]
+    noise = np.random.default_rng(1).normal(size=(2, 600)) * spread
+    x, y = radius * np.array([np.cos(angles), np.sin(angles)]) + noise
+    if not helps:
+        monkeypatch.setattr(FittedTable, "small_rules", lambda self: self.explanation.rules_[:1])
+    found = pellucid.explain(pl.DataFrame({"x": x, "y": y}), effort="fast", verbose=False)
+    scores = {score.k: score.score for score in found.number_scores}
+    assert max(scores, key=lambda k: scores[k]) == 8
+    assert len(found.rules) < 8 if helps else len(found.rules) == 8
+    assert any("has only" in text for text in found.warnings) != helps

@@ -249,6 +249,20 @@ def test_the_report_of_dates(tmp_path):
     assert "since ≤ 2020-" in found.report(tmp_path / "report.html").read_text()
 
 
+def test_described_codes_are_categories_in_the_report_too(tmp_path):
+    rng = np.random.default_rng(0)
+    codes = {"Region": rng.integers(1, 6, 240), "churn": rng.integers(0, 2, 240)}
+    found = explain_fast(blobs().with_columns(**codes, target=np.arange(240) % 7 / 2), k=3)
+    assert found.profile.keys() == {"Region", "churn", "target"}
+    html = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    columns = json.loads(re.search(r'id="payload">(.*?)</script>', html, re.S).group(1))["columns"]
+    shown = {column["name"]: column for column in columns}
+    assert shown["target"]["kind"] == "number"
+    for name in codes:
+        assert shown[name]["kind"] == "category"
+        assert {text.split()[0] for text in found.profile[name]} <= {*shown[name]["values"]}
+
+
 @pytest.mark.slow
 def test_the_report_has_decisions_and_warnings(tmp_path):
     rng = np.random.default_rng(0)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from pellucid._utils.texts import say, texts_in
 from pellucid.explanation.explanation import Explanation
@@ -38,11 +39,13 @@ def write_table_report(
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
-    described = [prepared.cleaned[n].gather(prepared.rows) for n in prepared.roles.profile]
-    shown = prepared.table.with_columns(
-        as_number(column) if prepared.roles.is_quantity(column) else as_category(column)
-        for column in described
-    )
+    shown = prepared.table
+    for column in (prepared.cleaned[n].gather(prepared.rows) for n in prepared.roles.profile):
+        is_number = prepared.roles.is_quantity(column)
+        column = as_number(column) if is_number else as_category(column)
+        # Codes are categories, but numbers in a table are quantities.
+        is_code = not is_number and column.dtype.is_numeric()
+        shown = shown.with_columns(column.cast(pl.String) if is_code else column)
     # Of rows that were read in batches, the page shows a sample.
     if shown.height < fitted.n_rows and options.get("rows", "rows") == "rows":
         with texts_in(options.get("language", "en")):

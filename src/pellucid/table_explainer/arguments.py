@@ -103,9 +103,8 @@ class ExplainOptions:
         """Fail if an option is unknown, or conflicts with others, before the table is read."""
         for name, choices in CHOICES.items():
             if (value := getattr(self, name)) is not None and value not in choices:
-                raise UsageError(
-                    f"{option(name)} is {value!r}", hint=f"use one of {', '.join(choices)}"
-                )
+                hint = f"use one of {', '.join(choices)}"
+                raise UsageError(f"{option(name)} is {value!r}", hint=hint)
         method = self.chosen_method
         for name in self.given():
             if name not in method.options:
@@ -113,20 +112,16 @@ class ExplainOptions:
                 others = one_of(word for word, m in BY_WORD.items() if name in m.options)
                 raise UsageError(f"{option(name)} requires {option('method', others)}; {why}")
         if self.objective != "kmeans" and self.polish != "no":
-            raise UsageError(
-                f"{option('polish')} minimises the k-means cost; remove it with "
-                f"{option('objective', 'kmedians')}"
-            )
+            polish, other = option("polish"), option("objective", "kmedians")
+            raise UsageError(f"{polish} minimises the k-means cost; remove it with {other}")
         self.check_number()
 
     def check_number(self) -> None:
         """Fail if the number of clusters conflicts with labels or with the number of leaves."""
         number = self.number
         if number is not None and self.labels is not None:
-            raise UsageError(
-                f"{option('k')} cannot be used with {option('labels')}: the labels define the "
-                "clusters"
-            )
+            k, labels = option("k"), option("labels")
+            raise UsageError(f"{k} cannot be used with {labels}: the labels define the clusters")
         if isinstance(number, int):
             self.check_leaves(number)
 

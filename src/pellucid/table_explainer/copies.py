@@ -1,8 +1,9 @@
 """Columns that are functions of others, which would count twice in a clustering.
 
-A number is a copy if it is nearly a linear or a monotone function of another one (wage and its
-logarithm), or the sum, the difference or the mean of others; a category, if each of its values goes
-with one of another category. The first column of the table stays; of a sum, the parts stay.
+Two numbers are copies if one is nearly a linear or a monotone function of the other: wage and its
+logarithm, sleep and 24 - sleep. A number is also a copy if it is the sum, the difference or the
+mean of others. Two categories are copies if each value of one goes with one value of the other.
+The first column of the table stays; of a sum, the parts stay.
 """
 
 from __future__ import annotations

@@ -39,13 +39,12 @@ def write_table_report(
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
-    shown = prepared.table
-    for column in (prepared.cleaned[n].gather(prepared.rows) for n in prepared.roles.profile):
-        is_number = prepared.roles.is_quantity(column)
-        column = as_number(column) if is_number else as_category(column)
-        # Codes are categories, but numbers in a table are quantities.
-        is_code = not is_number and column.dtype.is_numeric()
-        shown = shown.with_columns(column.cast(pl.String) if is_code else column)
+    described = [prepared.cleaned[n].gather(prepared.rows) for n in prepared.roles.profile]
+    # Codes become text, because the page describes numbers by a mean.
+    shown = prepared.table.with_columns(
+        as_number(c) if prepared.roles.is_quantity(c) else as_category(c).cast(pl.String)
+        for c in described
+    )
     # Of rows that were read in batches, the page shows a sample.
     if shown.height < fitted.n_rows and options.get("rows", "rows") == "rows":
         with texts_in(options.get("language", "en")):
@@ -68,17 +67,10 @@ def write_table_report(
 
 def _numbers(fitted: FittedTable) -> list[dict[str, Any]]:
     return [
-        {
-            "k": score.k,
-            "score": score.silhouette,
-            "stability": score.stability,
-            "smallest": score.smallest,
-            "agreement": score.agreement,
-            "cost": score.cost,
-            "total": score.score,
-            "chosen": score.k == fitted.n_clusters,
-        }
-        for score in fitted.clustering.number_scores
+        {"k": s.k, "score": s.silhouette, "stability": s.stability, "smallest": s.smallest}
+        | {"agreement": s.agreement, "cost": s.cost, "total": s.score}
+        | {"chosen": s.k == fitted.n_clusters}
+        for s in fitted.clustering.number_scores
     ]
 
 

@@ -30,6 +30,7 @@ EXPECTED_REPEATS = 10
 # Guerry stay numbers.
 MISSING_RANKS = 0.1
 MOST_LISTED = 20  # columns that a line lists for one reason
+
 # Copies
 
 FEWEST_ROWS = 20  # rows that a table needs so that copies and sentinels are searched for
@@ -54,6 +55,7 @@ SAME_AS_DATE = 0.99999
 SUM_RESIDUAL = 1e-4  # share of the variance of a column that is not a sum of others, at most
 # Columns among which sums are searched for, in quadratic time, and parts of a sum.
 MOST_SUM_COLUMNS, MOST_PARTS = 200, 12
+
 # Sentinels and spellings
 
 FEWEST_VALUES = 5  # other values that a column needs so that one value is far from all of them
@@ -67,11 +69,13 @@ FAR_ZERO = (1.4, 3.9)
 # a value unlike 999 is a sentinel. With 3, the physical limitation of randhie would have one.
 FAR_VALUE, FREQUENT = 10.0, 0.01
 MAIN_SPELLING = 0.8  # share of the most frequent spelling of a category of two letters
+
 # Missing values
 
 MANY_ROWS_LOST = 0.1  # share of the rows that ``missing="auto"`` drops at most because of gaps
 # Share of missing values from which on ``missing="auto"`` rather ignores the column.
 MANY_GAPS = 0.2
+
 # Scales
 
 # Skewness of a non-negative column on a logarithmic scale; an exponential distribution has 2.
@@ -81,6 +85,7 @@ SKEWED = 1.5
 CATEGORY_DISTANCE = 1.0
 # Rows that are scaled at a time: writing by column stays in the processor's cache.
 BLOCK_ROWS = 4096
+
 # Outliers and small clusters
 
 # Shares of the rows that a cluster needs, otherwise they are outliers, and that may be set apart.
@@ -113,51 +118,37 @@ SAME_AS_CLUSTERS = 0.9
 # Adjusted Rand index from which on a column is compared with the clusters of the other columns.
 # Seen (`tables`, design groups): 0.66 to 0.87 for columns that those clusters are.
 SIMILAR_TO_CLUSTERS = 0.5
+
 # Number of clusters
 
-LARGEST_NUMBER = 10
-"""Largest number of clusters that is tried."""
-
+LARGEST_NUMBER = 10  # largest number of clusters that is tried
+# Rows for the silhouette score of the shown clusters, which takes quadratic time, and rows on which
+# numbers of clusters are compared: a cluster of 2% has 12 of these.
 SILHOUETTE_SAMPLE, NUMBER_SAMPLE = 2000, 600
-"""Rows for the silhouette score of the shown clusters, which takes quadratic time, and rows on
-which numbers of clusters are compared: a cluster of 2% has 12 of these.
-"""
-
+# Random parts of the rows, how many of their clusterings are explained by trees, and the share of
+# the rows. Seen on 24 tables: with 4 parts the number changed with 5% of the rows for 29% of them,
+# with 12 for 13%.
 STABILITY_PARTS, TREES_OF_PARTS, PART_SHARE = 12, 4, 0.8
-"""Random parts of the rows, how many of their clusterings are explained by trees, and the share of
-the rows. Seen on 24 tables: with 4 parts the number changed with 5% of the rows for 29% of them,
-with 12 for 13%.
-"""
-
-STARTS_OF_SAMPLE, STARTS_OF_PARTS = 5, 2
-"""Starts of k-means on the sample and on its parts."""
-
+STARTS_OF_SAMPLE, STARTS_OF_PARTS = 5, 2  # starts of k-means on the sample and on its parts
+# D, S and A in the score of a number of clusters, and the loss of two clusters.
+# Measured (``--only number``): these, `STABLE` and `EXPLAINED` were fitted on every other one of
+# 106 tables, the column "tuned" of the section. The tables of the column "other tables" are not
+# independent of them: generated tables of the same kinds, with other numbers of groups, and
+# versions of the same data (penguins, mice protein, breast cancer) are on both sides. The terms of
+# the score and all other numbers here were chosen with all tables known. The loss was then reduced
+# from 0.05, with which two and three clusters were often almost equally good, so that 5% of the
+# rows decided. D and A were 0.5 and 0.4 before trees had more leaves: planted numbers are found as
+# often, the mean ARI rose from 0.365 to 0.390 on every other table and from 0.350 to 0.363 on the
+# others.
 DROP_WEIGHT, INSTABILITY_WEIGHT, DISAGREEMENT_WEIGHT, TWO_CLUSTERS_LOSS = 0.7, 0.1, 0.3, 0.02
-"""D, S and A in the score of a number of clusters, and the loss of two clusters.
-
-Measured (``--only number``): these, `STABLE` and `EXPLAINED` were fitted on every other one of 106
-tables, the column "tuned" of the section. The tables of the column "other tables" are not
-independent of them: generated tables of the same kinds, with other numbers of groups, and versions
-of the same data (penguins, mice protein, breast cancer) are on both sides. The terms of the score
-and all other numbers here were chosen with all tables known. The loss was then reduced from 0.05,
-with which two and three clusters were often almost equally good, so that 5% of the rows decided.
-D and A were 0.5 and 0.4 before trees had more leaves: planted numbers are found as often, the mean
-ARI rose from 0.365 to 0.390 on every other table and from 0.350 to 0.363 on the others.
-"""
-
+# Stability and agreement above which more is no better. Measured, with the weights.
 STABLE, EXPLAINED = 0.9, 0.95
-"""Stability and agreement above which more is no better. Measured, with the weights."""
-
+# Share of the smallest permitted size that a cluster needs when numbers are compared: its rows can
+# be set apart afterwards. Measured: with 1, the mean ARI was lower by 0.013.
 SMALLEST_SHARE = 0.5
-"""Share of the smallest permitted size that a cluster needs when numbers are compared: its rows can
-be set apart afterwards. Measured: with 1, the mean ARI was lower by 0.013.
-"""
-
-ALSO_GOOD = 0.03
-"""Loss of score with which another number of clusters is still mentioned."""
-
+ALSO_GOOD = 0.03  # loss of score with which another number of clusters is still mentioned
+# Further numbers that are tried if a rule has very few rows. Measured: no table has one then.
 MOST_NUMBERS = 3
-"""Further numbers that are tried if a rule has very few rows. Measured: no table has one then."""
 
 # k-means
 
@@ -165,6 +156,7 @@ MOST_NUMBERS = 3
 N_STARTS, N_STARTS_OF_MANY_ROWS, MANY_ROWS = 10, 3, 100_000
 # Up to this many values k-means uses one thread, because more would only add overhead.
 FEW_CELLS = 100_000
+
 # Leaves
 
 # Share of the rows in their own cluster below which a tree has more leaves than clusters, and how
@@ -172,6 +164,7 @@ FEW_CELLS = 100_000
 # two more. With twice as many leaves as clusters it is 21, but leaves have down to 0.1% of the
 # rows.
 GOOD_AGREEMENT, MORE_LEAVES = 0.9, 3
+
 # Rows that do not fit into memory
 
 # Rows of the sample that decides: at most as many as have all starts of k-means, and at least.
@@ -179,6 +172,7 @@ SAMPLE_ROWS, FEWEST_SAMPLE_ROWS = 100_000, 10_000
 # The sample takes at most this part of the memory, because it is copied several times.
 SAMPLE_PART = 16
 BATCH_ROWS = 2**16  # rows per batch: some megabytes of columns
+
 # Warnings
 
 # Silhouette score below which clusters overlap: no substantial structure was found (Kaufman and

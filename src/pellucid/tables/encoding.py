@@ -15,20 +15,8 @@ from pellucid.tables.frames import Columns, as_category, is_numeric
 
 @dataclass(frozen=True)
 class Indicator:
-    """Description of an encoded column that is 1 where `column` is `value`, and 0 elsewhere.
-
-    Accepted wherever column names are: conditions on such a column are printed as "district is
-    Gangnam" instead of "x > 0.5".
-
-    Examples
-    --------
-    >>> from pellucid.tables.encoding import Indicator
-    >>> str(Indicator("district", "Gangnam")), str(Indicator("cyl", 6))
-    ('district is Gangnam', 'cyl = 6')
-    >>> Indicator("district", None).negation
-    'district is not missing'
-    >>> Indicator("sex", "f", categories=("f", "m")).negation
-    'sex is m'
+    """A column that is 1 where `column` is `value`, and 0 elsewhere. As a column name, it gives
+    conditions such as "district is Gangnam" or "cyl = 6" instead of "x > 0.5".
     """
 
     column: str

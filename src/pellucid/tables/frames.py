@@ -193,10 +193,8 @@ class Columns:
         """The columns with the given names; without own names, all columns under these names."""
         if not self.are_named:
             if len(self.names) != len(names):
-                raise ValueError(
-                    f"X has {len(self.names)} columns, but fit had {len(names)}: "
-                    f"{', '.join(map(repr, names))}"
-                )
+                n, known = len(self.names), ", ".join(map(repr, names))
+                raise ValueError(f"X has {n} columns, but fit had {len(names)}: {known}")
             return Columns(names, self.values, False)
         for name in names:
             if name not in self.names:

@@ -73,8 +73,7 @@ def memory_of(n_rows: int, n_columns: int) -> int:
 
 def open_large(file: Path, options: ReadingOptions) -> LargeTable:
     """Open a Parquet or text file; its columns of numbers are found, and its rows counted."""
-    suffix = file.suffix.lower()
-    name = str(file)
+    name, suffix = str(file), file.suffix.lower()
     with errors_of(name):
         found = (_open_parquet if suffix in PARQUET else _open_text)(name, suffix, options)
     if not found.n_rows:

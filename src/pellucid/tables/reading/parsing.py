@@ -24,14 +24,12 @@ _NOTES = ("readAsNumbers", "keptAsText", "readAsDates")  # messages about column
 
 
 class ParsedColumns(NamedTuple):
-    """The table, the formats of its columns, and the decimal sign of the numbers in text. `na` are
-    the values that were missing in text columns by `ABBREVIATIONS` or by the option.
-    """
+    """The table, the formats of its columns, and the decimal sign of the numbers in text."""
 
     table: pl.DataFrame
     formats: dict[str, ColumnFormat]
     decimal: str
-    na: tuple[str, ...] | None
+    na: tuple[str, ...] | None  # missing in text columns by `ABBREVIATIONS` or by the option
 
 
 def parse_columns(

@@ -222,8 +222,6 @@ class TextColumn:
     def spread(self, parsed: pl.Series) -> pl.Series:
         """The parsed value of each row."""
         column, dtype = self.column, parsed.dtype
-        if not len(self.raw):
-            return pl.Series(column.name, [None] * len(column), dtype=dtype)
         found = column.replace_strict(self.raw, parsed, default=None, return_dtype=dtype)
         return found.alias(column.name)
 

@@ -127,7 +127,7 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
             hint="use .csv or .parquet",
         )
     texts_stay = ("strings_to_formulas", "strings_to_urls", "strings_to_numbers")
-    # Out of memory, an archive or a temporary file that cannot be written would stay open.
+    # An archive or a temporary file that cannot be written to the disk would stay open.
     options = {"in_memory": True, "nan_inf_to_errors": True, **dict.fromkeys(texts_stay, False)}
     numbers: dict[Any, str] = dict.fromkeys((pl.Float64, pl.Float32, pl.Int64), "General")
     texts = frame.with_columns(cs.nested().cast(pl.String))

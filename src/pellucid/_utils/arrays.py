@@ -9,12 +9,8 @@ import numpy as np
 
 from pellucid._utils.threads import ThreadPool
 
-_VALUES_A_THREAD = 2**20
-"""Values worth a thread of their own."""
-
-
-ROWS_A_THREAD = 2**16
-"""Rows worth a thread of their own if one number is computed for each."""
+_VALUES_A_THREAD = 2**20  # values worth a thread of their own
+ROWS_A_THREAD = 2**16  # rows worth a thread of their own if one number is computed for each
 
 
 def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:

@@ -41,8 +41,7 @@ try:
 except (ImportError, AttributeError):  # internal names of Numba; without them, all works as well
     _compiler = Compiler
 
-_CHECKSUM = 16
-"""Bytes of the checksum."""
+_CHECKSUM = 16  # bytes of the checksum
 
 
 def _checksum(content: bytes) -> bytes:
@@ -149,8 +148,7 @@ class CodeStamp(CodeCache):
 _Loop = Callable[..., Any]
 _Decorator = Callable[[_Loop], _Loop]
 
-_LONG = 1.0
-"""Seconds of compilation after which progress mentions it."""
+_LONG = 1.0  # seconds of compilation after which progress mentions it
 
 
 class _CompilationWatch(event.Listener):
@@ -240,21 +238,15 @@ def _cached_njit(*, makes_arrays: bool = False, **options: Any) -> _Decorator:
     return compile_loop
 
 
-compiled = _cached_njit(no_cfunc_wrapper=True)
-"""For loops that are called from Python."""
-
+compiled = _cached_njit(no_cfunc_wrapper=True)  # for loops that are called from Python
+# As `compiled`, for loops that allocate arrays.
 allocating = _cached_njit(no_cfunc_wrapper=True, makes_arrays=True)
-"""As `compiled`, for loops that allocate arrays."""
-
+# For loops that are called by compiled loops only; they compile faster.
 inner = _cached_njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""For loops that are called by compiled loops only; they compile faster."""
-
+# Inlined into the calling loop, where a call per row would be too slow.
 inlined = _cached_njit(inline="always")
-"""Inlined into the calling loop, where a call per row would be too slow."""
-
+# For floating-point sums with fused multiply-add and reassociation; never for costs in units.
 fused = _cached_njit(no_cfunc_wrapper=True, fastmath={"contract", "reassoc", "nsz"})
-"""For floating-point sums with fused multiply-add and reassociation; never for costs in units."""
-
 reordered = _cached_njit(
     no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}
 )

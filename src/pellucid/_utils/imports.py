@@ -11,6 +11,7 @@ from typing import Any
 
 from pellucid._utils.notices import InputError
 
+# The extra that installs each module.
 _EXTRAS = {
     "bayes_opt": "xclusters",
     "charset_normalizer": "cli",
@@ -30,10 +31,8 @@ _EXTRAS = {
     "xlsxwriter": "excel",
     "zstandard": "cli",
 }
-"""The extra that installs each module."""
-
+# What pip installs, where the module has another name.
 _PACKAGES = {"bayes_opt": "bayesian-optimization", "charset_normalizer": "charset-normalizer"}
-"""What pip installs, where the module has another name."""
 
 
 class MissingPackageError(InputError, ImportError):

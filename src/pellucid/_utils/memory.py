@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
+# Limit and use of memory of a container.
 _GROUP_LIMITS = (
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
     (
@@ -13,7 +14,6 @@ _GROUP_LIMITS = (
         Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
     ),
 )
-"""Limit and use of memory of a container."""
 
 
 def available_memory() -> int | None:

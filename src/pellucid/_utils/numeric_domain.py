@@ -16,18 +16,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+# Largest absolute value of a number of X, and of a coordinate of a reference center.
 MAX_VALUE = 1e100
-"""Largest absolute value of a number of X, and of a coordinate of a reference center."""
-
-MIN_SPREAD = 1e-100
-"""Least range of the widest column of X, unless all columns are constant."""
-
+MIN_SPREAD = 1e-100  # least range of the widest column of X, unless all columns are constant
+# Limits of the largest sample weight. Other weights may be as small as they like.
 MIN_WEIGHT, MAX_WEIGHT = 1e-30, 1e30
-"""Limits of the largest sample weight. Other weights may be as small as they like."""
-
-
+# Rows of which two usually differ by more than `MIN_SPREAD`: a tenth of the time of a fit.
 _N_SAMPLED = 256
-"""Rows of which two usually differ by more than `MIN_SPREAD`: a tenth of the time of a fit."""
 
 
 class OutOfDomain(Exception):

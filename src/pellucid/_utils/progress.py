@@ -48,8 +48,7 @@ class Progress:
             _listeners[-1](self, text)
 
 
-_newest: list[ref[Progress]] = []
-"""The task that was begun last."""
+_newest: list[ref[Progress]] = []  # the task that was begun last
 
 
 def report_newest(text: str) -> None:

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import StrOptions as StrOptions
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
+# What a node of a tree of scikit-learn 1.6 to 1.9 has.
 _NODE_FIELDS = (
     "left_child",
     "right_child",
@@ -32,7 +33,6 @@ _NODE_FIELDS = (
     "weighted_n_node_samples",
     "missing_go_to_left",
 )
-"""What a node of a tree of scikit-learn 1.6 to 1.9 has."""
 
 
 def has_categorical_splits(classifier: DecisionTreeClassifier) -> bool:

@@ -26,9 +26,7 @@ from typing import Any
 
 from pellucid._utils.notices import setting
 
-LANGUAGES = ("en", "de")
-"""Languages of reports."""
-
+LANGUAGES = ("en", "de")  # languages of reports
 _FIELD = re.compile(r"\{(\w+)(?:([:?])([^{}]*))?\}")
 
 _language: ContextVar[str] = ContextVar("language", default="en")
@@ -127,8 +125,7 @@ def _words(language: str) -> SimpleNamespace:
     return SimpleNamespace(**texts_of("rules", language))
 
 
-MAX_LENGTH = 400
-"""Characters of a text from a file in a message."""
+MAX_LENGTH = 400  # characters of a text from a file in a message
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

@@ -145,6 +145,7 @@ class ThreadPool:
         return list(zip(ends[:-1], ends[1:]))
 
 
+# Modules and packages that functions import when they are called, also on other threads.
 COMPILED_LOOPS = (
     "pellucid._core.kernels",
     "pellucid.eop.kernels",
@@ -154,7 +155,6 @@ COMPILED_LOOPS = (
     "pellucid.tree.kernels",
     "pellucid.xclusters.kernels",
 )
-"""Modules and packages that functions import when they are called, also on other threads."""
 
 
 def import_compiled_loops() -> None:
@@ -175,10 +175,7 @@ def _import_with_submodules(name: str) -> None:
         import_module(f"{name}.{found.name}")
 
 
-SERIAL = ThreadPool(1)
-"""Only the calling thread."""
-
-
+SERIAL = ThreadPool(1)  # only the calling thread
 _was_forked = threading.Event()
 """Whether this process was made by a fork, and OpenMP is not limited to one thread yet.
 

@@ -16,8 +16,7 @@ from pellucid.cluster._docs import common_parameters
 from pellucid.tree.from_sklearn import SklearnSplit
 from pellucid.tree.rounding import ThresholdStyle
 
-_NO_GAIN = 1e-12
-"""Information gain per point up to which a cut gains nothing but rounding errors."""
+_NO_GAIN = 1e-12  # information gain per point up to which a cut gains nothing but rounding errors
 
 
 class ColumnPart(NamedTuple):

@@ -19,11 +19,8 @@ from pellucid.cluster._docs import common_parameters
 from pellucid.tree.from_sklearn import SklearnSplit
 from pellucid.tree.rounding import ThresholdStyle
 
-_EQUAL = 1e-9
-"""Relative difference up to which gains count as equal."""
-
-_BLOCK = 1024
-"""Rows whose distances to all others are in memory at a time."""
+_EQUAL = 1e-9  # relative difference up to which gains count as equal
+_BLOCK = 1024  # rows whose distances to all others are in memory at a time
 
 
 @common_parameters

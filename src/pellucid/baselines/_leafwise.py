@@ -18,8 +18,7 @@ from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseLeafwiseTree
 from pellucid.tree import ThresholdTree
 
-_EQUAL = 1e-9
-"""Relative difference up to which variances count as equal."""
+_EQUAL = 1e-9  # relative difference up to which variances count as equal
 
 
 class BaselineTree(BaseLeafwiseTree):

@@ -29,8 +29,8 @@ GRAPHS = (".dot", ".gv")
 DEMO_PICTURE, DEMO_REPORT = "wine-tree.png", "wine-report.html"
 
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
+# Modules that values of ``--search`` require.
 _PACKAGES = {"two-step": "kneed", "bayes": "bayes_opt"}
-"""Modules that values of ``--search`` require."""
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from pellucid.tables.writing import refuse_nested, to_text, write_table
 PICTURE_DPI = 150
 CLUSTER, RULE, NOTE = "cluster", "rule", "rule_note"
 
+# What is written, where (None if not requested), and by which function.
 FileStep = tuple[str, Path | None, Callable[[Path], Any]]
-"""What is written, where (None if not requested), and by which function."""
 
 
 def write_and_show(

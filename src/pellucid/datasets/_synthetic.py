@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-_MAX_DRAWS = 1000
-"""Consecutive rejected codewords before an error is raised."""
-
+_MAX_DRAWS = 1000  # consecutive rejected codewords before an error is raised
 _THREE_FEATURES_SIDE = 5.0
+# Columns, mean and covariance of each pattern of the second class; not given in the paper.
 _THREE_FEATURES_GAUSSIANS = (
     ((0, 1), (1.2, 3.8), ((0.30, 0.15), (0.15, 0.30))),
     ((0, 2), (3.8, 1.2), ((0.30, -0.15), (-0.15, 0.30))),
 )
-"""Columns, mean and covariance of each pattern of the second class; not given in the paper."""
 
 
 def make_synthetic_1(

@@ -35,8 +35,8 @@ from pellucid.tables.frames import is_scan
 from pellucid.tables.validation import read_sample_weight, read_space, read_X
 from pellucid.tree.predictor import column_values
 
+# One row in so many may change sides when a question returns: 5 %, as the documentation says.
 _SAME_CUT = 20
-"""One row in so many may change sides when a question returns: 5 %, as the documentation says."""
 
 
 def stability(
@@ -123,8 +123,7 @@ class Restated(NamedTuple):
     columns: Sequence[str]
     questions: dict[int, tuple[int, str]]
     clusters: Sequence[Any]
-    has_thresholds: bool = False
-    """Whether thresholds are those of the model."""
+    has_thresholds: bool = False  # whether thresholds are those of the model
 
 
 def restated(
@@ -272,8 +271,7 @@ def _returning_cuts(
 class _Refits:
     """The fits of a model on draws of its rows; counts how often each row returns."""
 
-    space: np.ndarray | None = None
-    """The rows in the space of `fit`, if one was given."""
+    space: np.ndarray | None = None  # the rows in the space of `fit`, if one was given
 
     def __init__(
         self, model: Any, X: Any, numbers: Any, sample_weight: Any, fraction: Any, refits: bool

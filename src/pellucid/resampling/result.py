@@ -15,8 +15,7 @@ from pellucid.explanation.rules import label_text
 from pellucid.export.frame import make_frame
 from pellucid.tables.column_formats import format_number
 
-_SHOWN_COLUMNS = 10
-"""Columns in the printed table, most often used first."""
+_SHOWN_COLUMNS = 10  # columns in the printed table, most often used first
 
 
 class QuestionStability(NamedTuple):

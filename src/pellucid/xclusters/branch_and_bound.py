@@ -13,14 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-ALPHA_TOL = 0.01
-"""Default width in α of the smallest blocks."""
-
-Parts = Callable[[int, float], tuple[float, float]]
-"""(k, α) -> (D, N), both normalized."""
-
-Rectangle = tuple[int, float, int, float]
-"""First position of k and α of a block, and the last ones."""
+ALPHA_TOL = 0.01  # default width in α of the smallest blocks
+Parts = Callable[[int, float], tuple[float, float]]  # (k, α) -> (D, N), both normalized
+Rectangle = tuple[int, float, int, float]  # first position of k and α of a block, and the last ones
 
 
 class BlockRecord(NamedTuple):
@@ -31,10 +26,8 @@ class BlockRecord(NamedTuple):
     k2: int
     alpha2: float
     lower: float
-    upper: float
-    """Infinite for a single k that is pruned before its corners are evaluated."""
-    fate: str
-    """"split by k", "split by alpha", "reduced" (to fewer k), "finished" or "pruned"."""
+    upper: float  # infinite for a single k that is pruned before its corners are evaluated
+    fate: str  # "split by k", "split by alpha", "reduced" (to fewer k), "finished" or "pruned"
 
 
 class _Stopped(Exception):

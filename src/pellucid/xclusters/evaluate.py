@@ -12,17 +12,11 @@ from pellucid._utils.progress import Progress
 from pellucid.xclusters.medoids import Medoids, k_medoids
 from pellucid.xclusters.trees import ROUNDING, TreeGrower
 
-_BLOCK = 2**20
-"""Entries that are mixed at a time, to avoid a second temporary matrix."""
-
+_BLOCK = 2**20  # entries that are mixed at a time, to avoid a second temporary matrix
+# Least part of each distance at α = 0 and α = 1, where it only decides ties of the other.
 _TIE = 2.0**-20
-"""Least part of each distance at α = 0 and α = 1, where it only decides ties of the other."""
-
-_PENALTY = 1e6
-"""Larger than the difference of two normalized objectives."""
-
-Clusterer = Callable[[int, float], np.ndarray]
-"""(k, α) -> cluster labels of the rows."""
+_PENALTY = 1e6  # larger than the difference of two normalized objectives
+Clusterer = Callable[[int, float], np.ndarray]  # (k, α) -> cluster labels of the rows
 
 
 class Mixture:
@@ -56,12 +50,9 @@ class Evaluation(NamedTuple):
 
     k: int
     alpha: float
-    distortion: float
-    """D, the sum of squared accuracy distances to the medoids."""
-    n_nodes: int
-    """N, the number of nodes of the tree."""
-    accuracy: float
-    """Accuracy of the tree as a predictor of the clusters."""
+    distortion: float  # D, the sum of squared accuracy distances to the medoids
+    n_nodes: int  # N, the number of nodes of the tree
+    accuracy: float  # accuracy of the tree as a predictor of the clusters
     labels: np.ndarray
     medoids: np.ndarray
     """Per cluster, the member with the smallest mean squared accuracy distance to the others."""
@@ -83,14 +74,11 @@ class Evaluator:
     k_range: tuple[int, int]
     trade_off: float
     progress: Progress = field(default_factory=lambda: Progress("", 0, False))
-    min_size: int = 1
-    """Distinct rows that a cluster should have."""
+    min_size: int = 1  # distinct rows that a cluster should have
     evaluations: dict[tuple[int, float], Evaluation] = field(default_factory=dict)
     scale_d: float = 0.0
-    scale_n: float = 0.0
-    """What D and N are divided by; 0 while the two pairs are evaluated."""
-    lower: float | None = None
-    """Lower bound of the objective, for the reports."""
+    scale_n: float = 0.0  # what D and N are divided by; 0 while the two pairs are evaluated
+    lower: float | None = None  # lower bound of the objective, for the reports
 
     def __post_init__(self) -> None:
         k_min, k_max = self.k_range

@@ -25,13 +25,10 @@ class FeatureReader:
 
     accuracy_indices: list[int]
     explanation_indices: list[int]
-    accuracy_names: list[str]
-    """Empty if X is not a table."""
+    accuracy_names: list[str]  # empty if X is not a table
     explanation_names: list[str]
-    is_one_table: bool
-    """Whether both kinds of features are columns of X."""
-    is_strict: bool
-    """Whether a table of new rows must have exactly the columns of `fit`."""
+    is_one_table: bool  # whether both kinds of features are columns of X
+    is_strict: bool  # whether a table of new rows must have exactly the columns of `fit`
 
     @classmethod
     def fit(cls, estimator: Any, X: Any, explanation: Any) -> tuple[FeatureReader, Any, Columns]:
@@ -178,15 +175,13 @@ def format_names(names: Sequence[str]) -> str:
     return f"{shown} and {n_more} more" if n_more > 0 else shown
 
 
-_MAX_SHOWN = 12
-"""Names of columns in a message."""
-
+_MAX_SHOWN = 12  # names of columns in a message
+# Distances that are only defined for numbers.
 NUMERIC_METRICS = (
     *("dtw", "euclidean", "manhattan", "cosine"),
     *SCIPY_METRICS,
     *SCIPY_BOOLEAN_METRICS,
 )
-"""Distances that are only defined for numbers."""
 
 
 def accuracy_data(accuracy: Any, metric: str | Callable[..., Any]) -> Any:

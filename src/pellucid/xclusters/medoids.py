@@ -23,17 +23,12 @@ from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters.distances.pairwise import check_matrix, row_major
 
-_BITS = 50
-"""The total cost in units stays below 2**_BITS, so that sums are exact in float64."""
-
-_MAX_EXPONENT = 1000
-"""Largest exponent of the unit, with a margin to the range of float64."""
-
+_BITS = 50  # the total cost in units stays below 2**_BITS, so that sums are exact in float64
+_MAX_EXPONENT = 1000  # largest exponent of the unit, with a margin to the range of float64
+# Total integer weight up to which a weight w equals w copies of a row to the last bit.
 _MAX_EXACT_WEIGHT = 2.0**20
-"""Total integer weight up to which a weight w equals w copies of a row to the last bit."""
-
+# Distances per task, and between two checks for Ctrl-C: some tenths of a second.
 _CHUNK, _MAX_CHUNK = 2**20, 2**27
-"""Distances per task, and between two checks for Ctrl-C: some tenths of a second."""
 
 
 class Medoids(NamedTuple):

@@ -19,8 +19,7 @@ from pellucid.tables.frames import (
     table_to_array,
 )
 
-_BLOCK_VALUES = 2**20
-"""Values of sparse rows that are made dense at a time."""
+_BLOCK_VALUES = 2**20  # values of sparse rows that are made dense at a time
 
 
 class Column(NamedTuple):

@@ -32,24 +32,19 @@ _ALTERNATIVE = "branch-and-bound"
 
 _CLUSTERERS = "AgglomerativeClustering(metric='precomputed', linkage='average')"
 
+# Random pairs at the start of Bayesian optimization, and pairs that it then selects.
 N_RANDOM, N_GUIDED = 10, 30
-"""Random pairs at the start of Bayesian optimization, and pairs that it then selects."""
-
-NEAR_BEST = 0.03
-"""Pairs with an objective up to this fraction above the best are refined."""
-
+NEAR_BEST = 0.03  # pairs with an objective up to this fraction above the best are refined
+# Most pairs that the refinement evaluates, and that are evaluated before it ends, of the grid.
 MAX_REFINED, MAX_EVALUATED = 0.1, 1 / 3
-"""Most pairs that the refinement evaluates, and that are evaluated before it ends, of the grid."""
-
+# Offsets of the neighbors of a pair, in steps of k and α.
 _STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), (1, -1), (1, 1)]
-"""Offsets of the neighbors of a pair, in steps of k and α."""
-
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 
 STARTS = ("ends", "build", "neighbour")
 
+# Names and types of the columns of `bounds_`.
 _BOUND_FIELDS = list(zip(BlockRecord._fields, ("i8", "f8", "i8", "f8", "f8", "f8", "U14")))
-"""Names and types of the columns of `bounds_`."""
 
 
 def grid_search(

@@ -21,8 +21,7 @@ from pellucid.xclusters.series_times import (
 AGGREGATES = ("mean", "sum", "median", "min", "max")
 COVERAGES = ("equal", "common", "own")
 
-_Label = Callable[[int], str]
-"""Name of an entity, given by its number, in error messages."""
+_Label = Callable[[int], str]  # name of an entity, given by its number, in error messages
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ _YEAR = re.compile(r"(?P<prefix>\D{0,12})(?P<year>1[5-9]\d\d|2[01]\d\d)(?P<suffi
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
-FEWEST_TIMES = 3
-"""Fewer columns with names of times are not taken for a series."""
+FEWEST_TIMES = 3  # fewer columns with names of times are not taken for a series
 
 
 def read_times(column: Any) -> np.ndarray:

@@ -19,18 +19,14 @@ from pellucid.tree.from_sklearn import (
     splits_in_growth_order,
 )
 
-ROUNDING = 1e-12
-"""Tolerance for the rounding errors of a measure that is updated split by split."""
-
+ROUNDING = 1e-12  # tolerance for the rounding errors of a measure that is updated split by split
 _TREES = (
     "an estimator of this package, such as pellucid.ExKMC(), or a "
     "sklearn.tree.DecisionTreeClassifier"
 )
+# Attributes of a tree whose splits can be read.
 _PARTS = ("node_count", "children_left", "children_right", "feature", "threshold")
-"""Attributes of a tree whose splits can be read."""
-
-_MAX_COPIES = 10_000_000
-"""Largest number of rows that a tree without sample weights is fitted on."""
+_MAX_COPIES = 10_000_000  # largest number of rows that a tree without sample weights is fitted on
 
 
 class ClusterTree(NamedTuple):

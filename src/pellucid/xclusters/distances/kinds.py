@@ -24,22 +24,16 @@ from pellucid.xclusters.rows import (
     read_series,
 )
 
-_ENTRIES = 2**20
-"""Distances per tile."""
-
-_CELLS = 2**24
-"""Cells of the alignment tables per tile: some tenths of a second until Ctrl-C acts."""
-
-_HEIGHT = 8
-"""Rows of a tile of series."""
+_ENTRIES = 2**20  # distances per tile
+_CELLS = 2**24  # cells of the alignment tables per tile: some tenths of a second until Ctrl-C acts
+_HEIGHT = 8  # rows of a tile of series
 
 
 class Distance(ABC):
     """A distance that reads user input and computes tiles of the distance matrix."""
 
     name: str
-    releases_gil = True
-    """Whether tiles can be computed in parallel threads."""
+    releases_gil = True  # whether tiles can be computed in parallel threads
     _width: int | None = None
 
     def _check_width(self, width: int, name: str) -> None:
@@ -124,14 +118,13 @@ class Cosine(NumericDistance):
         return distances
 
 
+# Metrics of `scipy.spatial.distance` for numbers that do not depend on other rows.
 SCIPY_METRICS = (
     *("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "hamming"),
     *("jensenshannon", "minkowski", "sqeuclidean"),
 )
-"""Metrics of `scipy.spatial.distance` for numbers that do not depend on other rows."""
-
+# Metrics of `scipy.spatial.distance` for rows of 0 and 1.
 SCIPY_BOOLEAN_METRICS = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
-"""Metrics of `scipy.spatial.distance` for rows of 0 and 1."""
 
 
 class ScipyDistance(NumericDistance):

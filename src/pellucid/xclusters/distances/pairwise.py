@@ -29,14 +29,10 @@ from pellucid.xclusters.distances.kinds import (
 )
 from pellucid.xclusters.rows import count_rows
 
+# Names of the distances.
 METRICS = ("cosine", "dtw", "euclidean", "gower", "jaccard", "manhattan", "precomputed")
-"""Names of the distances."""
-
-_STEPS = 20
-"""Number of progress lines per matrix."""
-
-_BLOCK = 256
-"""Rows that are checked at a time."""
+_STEPS = 20  # number of progress lines per matrix
+_BLOCK = 256  # rows that are checked at a time
 
 
 def pairwise(
@@ -167,13 +163,13 @@ def find_distance(metric: Any, window: int | None = None, ranges: Any = None) ->
     raise ValueError(f"unknown metric={metric!r}; {_advice(str(metric))}")
 
 
+# What replaces metrics of other packages that are not offered here.
 _REPLACEMENTS = {
     "l1": "'manhattan' is the same",
     "l2": "'euclidean' is the same",
     "seuclidean": "standardize the columns and use 'euclidean'",
     "mahalanobis": "whiten the columns, for example by PCA(whiten=True), and use 'euclidean'",
 }
-"""What replaces metrics of other packages that are not offered here."""
 
 
 def _advice(metric: str) -> str:

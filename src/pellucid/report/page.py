@@ -21,7 +21,7 @@ from html import escape
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -156,20 +156,28 @@ def read_cluster_names(path: str | PathLike[str]) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class PageOptions:
-    """What a page contains in addition to the model, as in :func:`pellucid.report.write_report`."""
+    """The options of a report and their defaults; `write_report` describes them."""
 
-    title: str | None
-    rows: str
-    reference: str | None
-    max_points: int
-    n_typical: int
-    made: Mapping[str, str]
-    cluster_names: Mapping[Any, str]
-    suggested_names: Sequence[str]
-    decisions: Sequence[str]
-    warnings: Sequence[str]
-    number_of_clusters: Sequence[Mapping[str, Any]]
-    table: TableFacts | None
+    fitted: Any = None
+    title: str | None = None
+    rows: str = "rows"
+    reference: str | None = None
+    trade_off: Any = "auto"
+    max_points: int = 2000
+    n_typical: int = 3
+    series: Any = None
+    times: Any = None
+    made: Mapping[str, str] | None = None
+    decisions: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    number_of_clusters: Sequence[Mapping[str, Any]] = ()
+    cluster_names: Mapping[Any, str] | None = None
+    suggested_names: Sequence[str] = ()
+    table: TableFacts | None = None
+    stability: Any = None
+    exported: Any = None
+    no_rows: bool = False
+    language: Literal["en", "de"] = "en"
 
     @property
     def is_private(self) -> bool:
@@ -217,7 +225,7 @@ class PageOptions:
             for texts in (self.decisions, self.warnings)
         )
         return {
-            "made": {**_describe_making(fitted, method), **self.made},
+            "made": {**_describe_making(fitted, method), **(self.made or {})},
             "decisions": decisions,
             "warnings": warnings,
             "table": table.describe(),
@@ -226,7 +234,7 @@ class PageOptions:
 
     def _clusters(self, labels: list[Any]) -> list[dict[str, Any]]:
         """Labels, names, and colours with those of text on them, on light and on dark pages."""
-        given, suggested = self.cluster_names, self.suggested_names or [""] * len(labels)
+        given, suggested = self.cluster_names or {}, self.suggested_names or [""] * len(labels)
         unknown = [name for name in given if name not in labels]
         if unknown:
             raise ValueError(

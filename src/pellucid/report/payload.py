@@ -37,21 +37,13 @@ _LONGEST_MODEL = 300_000  # length of the model file in a page
 _MOST_TIMES = 160  # points of a line; of more times, every so-many-th
 
 
-def make_payload(
-    subject: Subject,
-    X: Any,
-    page: PageOptions,
-    trade_off: Any,
-    series: Any,
-    times: Any,
-    stability: Any,
-) -> dict[str, Any]:
-    """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
+def make_payload(subject: Subject, X: Any, page: PageOptions) -> dict[str, Any]:
+    """Data of the page."""
     explanation, fitted = subject.explanation, subject.fitted
     table = Table(X, explanation)
     labels, names = explanation.cluster_names_.tolist(), explanation.tree_columns_
     n_clusters = len(labels)
-    choice = subject.trees(trade_off)
+    choice = subject.trees(page.trade_off)
     columns = _columns(table, explanation, choice, n_clusters, page)
     profiles = {p.column.name: p for p in columns.profiles}
     categories = [p.column for p in columns.profiles if isinstance(p.column, CategoryColumn)]
@@ -61,8 +53,8 @@ def make_payload(
         suggested = suggest_cluster_names(explanation, columns.shown, own)
         page = replace(page, suggested_names=suggested)
     points = sample_rows(own, n_clusters, page.max_points)
-    has_trends = series is not None and not page.is_private
-    trends = _describe_trends(fitted, series, times) if has_trends else None
+    has_trends = page.series is not None and not page.is_private
+    trends = _describe_trends(fitted, page.series, page.times) if has_trends else None
 
     def describe(candidate: TreeCandidate) -> dict[str, Any]:
         position = candidate.position
@@ -98,15 +90,15 @@ def make_payload(
             "values": [values_of(p.column, points) for p in columns.shown],
         },
         "trends": trends,
-        "stability": _stability(stability, explanation, page) if stability is not None else None,
+        "stability": None if page.stability is None else _stability(explanation, page),
         "guarantee": _guarantee(fitted),
         **page.page_end(fitted, explanation.method_, table.names, table.read, table.n_rows),
     }
 
 
-def _stability(stability: Any, explanation: Any, page: PageOptions) -> dict[str, Any]:
+def _stability(explanation: Any, page: PageOptions) -> dict[str, Any]:
     """How often the tree returns; the page writes the question of a node itself."""
-    min_rows = MIN_ROWS if page.is_private else 1
+    stability, min_rows = page.stability, MIN_ROWS if page.is_private else 1
     inner = np.flatnonzero(~explanation.tree_.is_leaf).tolist()
     if [question.node for question in stability.questions] != inner:
         raise ValueError("stability is that of another tree; pass pellucid.stability(model, X)")

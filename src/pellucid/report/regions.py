@@ -142,12 +142,11 @@ def _finite(values: Any) -> list[Any]:
 
 
 def make_regions_payload(
-    model: Any, X: Any, page: PageOptions, exported: Any, is_noise: np.ndarray | None
+    model: Any, X: Any, page: PageOptions, is_noise: np.ndarray | None
 ) -> dict[str, Any]:
-    """Payload of a fitted EOP model; parameters as in `write_report`.
+    """Payload of a fitted EOP model; with a reference its classes are called clusters.
 
-    With a reference its classes are called clusters. Rows that are noise, of the rows of the
-    fit, are left out.
+    Rows that are noise, of the rows of the fit, are left out.
     """
     values = read_X(model, X, reset=False)
     n_read = values.shape[0]
@@ -210,7 +209,7 @@ def make_regions_payload(
         },
         "measures": _measures(model),
         "rules": clipped(str(rules), _MOST_TEXT),
-        **(_NO_EXPORTS if page.is_private else _describe_exports(exported or model)),
+        **(_NO_EXPORTS if page.is_private else _describe_exports(page.exported or model)),
         **page.page_end(model, method, names, read_column, n_rows, n_read - n_rows),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -51,31 +52,7 @@ class ReportOptions(TypedDict, total=False):
     language: Literal["en", "de"]
 
 
-def report_html(
-    model: Any,
-    X: Any,
-    *,
-    fitted: Any = None,
-    title: str | None = None,
-    rows: str = "rows",
-    reference: str | None = None,
-    trade_off: Any = "auto",
-    max_points: int = 2000,
-    n_typical: int = 3,
-    series: Any = None,
-    times: Any = None,
-    made: dict[str, str] | None = None,
-    decisions: Sequence[str] = (),
-    warnings: Sequence[str] = (),
-    number_of_clusters: Sequence[Mapping[str, Any]] = (),
-    cluster_names: Mapping[Any, str] | None = None,
-    suggested_names: Sequence[str] = (),
-    table: TableFacts | None = None,
-    stability: Any = None,
-    exported: Any = None,
-    no_rows: bool = False,
-    language: Literal["en", "de"] = "en",
-) -> str:
+def report_html(model: Any, X: Any, **options: Unpack[ReportOptions]) -> str:
     """The report as a string; the parameters are those of :func:`write_report`.
 
     Returns
@@ -83,40 +60,30 @@ def report_html(
     str
         The HTML text.
     """
-    if language not in LANGUAGES:
-        raise ValueError(f"language is {language!r}; the languages are {', '.join(LANGUAGES)}")
-    is_noise = None
+    page, is_noise = PageOptions(**options), None
+    if page.language not in LANGUAGES:
+        known = ", ".join(LANGUAGES)
+        raise ValueError(f"language is {page.language!r}; the languages are {known}")
+    if page.no_rows:
+        page = replace(page, max_points=0, n_typical=0)
     if hasattr(getattr(model, "model", None), "levels_"):
         # What `explain_clusters` returns; with a reference, the classes are called clusters.
-        reference = reference or "the given clusters"
-        exported = model if exported is None else exported
+        page = replace(page, reference=page.reference or "the given clusters")
+        if page.exported is None:
+            page = replace(page, exported=model)
         if model.noise_note is not None:
-            warnings, is_noise = [model.noise_note, *warnings], model.is_noise
+            page = replace(page, warnings=[model.noise_note, *page.warnings])
+            is_noise = model.is_noise
         model, X = _in_numbers(model, X)
-    page = PageOptions(
-        title=title,
-        rows=rows,
-        reference=reference,
-        max_points=0 if no_rows else max_points,
-        n_typical=0 if no_rows else n_typical,
-        made=made or {},
-        cluster_names=cluster_names or {},
-        suggested_names=suggested_names,
-        decisions=decisions,
-        warnings=warnings,
-        number_of_clusters=number_of_clusters,
-        table=table,
-    )
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
 
-        with texts_in(language):
-            return render(make_regions_payload(model, X, page, exported, is_noise))
+        with texts_in(page.language):
+            return render(make_regions_payload(model, X, page, is_noise))
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
-    fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
-    subject = Subject(explanation, fitted, X)
-    with texts_in(language):
-        return render(make_payload(subject, X, page, trade_off, series, times, stability))
+    fitted = model if page.fitted is None and not isinstance(model, Explanation) else page.fitted
+    with texts_in(page.language):
+        return render(make_payload(Subject(explanation, fitted, X), X, page))
 
 
 def _in_numbers(found: Any, X: Any) -> tuple[Any, Any]:

@@ -140,20 +140,11 @@ def restated(
 
 
 def measure_stability(
-    model: Any,
-    X: Any,
-    *,
-    n_bootstraps: int = 100,
-    fraction: float | None = None,
-    reference: str = "fixed",
-    sample_weight: Any = None,
-    space: Any = None,
-    n_jobs: int | None = None,
-    random_state: Any = 0,
-    verbose: int = 0,
-    table: Restated | None = None,
+    model: Any, X: Any, *, table: Restated | None = None, **options: Any
 ) -> Stability:
-    """`stability`, described in the columns of a table if the model was restated."""
+    """`stability` with its `options`, in the columns of a table if the model was restated."""
+    n_bootstraps, fraction = options["n_bootstraps"], options["fraction"]
+    reference, space = options["reference"], options.get("space")
     _check(model, X, n_bootstraps, fraction, reference)
     if has_space(model) != (space is not None):
         raise ValueError(
@@ -162,11 +153,13 @@ def measure_stability(
             else "this model was fitted without a space; leave it out"
         )
     numbers = read_X(model, X, reset=False)
-    refits = _Refits(model, X, numbers, sample_weight, fraction, reference == "refit")
+    weight = options.get("sample_weight")
+    refits = _Refits(model, X, numbers, weight, fraction, reference == "refit")
     if space is not None:
         refits.space = read_space(space, numbers.shape[0])
-    seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_bootstraps)
-    progress, lock = Progress("stability: draws", n_bootstraps, verbose), Lock()
+    random = check_random_state(options["random_state"])
+    seeds = random.randint(np.iinfo(np.int32).max, size=n_bootstraps)
+    progress, lock = Progress("stability: draws", n_bootstraps, options["verbose"]), Lock()
 
     def work(seed: int) -> _Draw | None:
         if interrupt.requested:
@@ -178,7 +171,7 @@ def measure_stability(
 
     with Interrupt() as interrupt, only(progress), impure_rules_allowed():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        with ThreadPool(count_threads(n_jobs)) as pool:
+        with ThreadPool(count_threads(options["n_jobs"])) as pool:
             draws = [draw for draw in pool.map(work, seeds.tolist()) if draw is not None]
     if not draws:
         raise KeyboardInterrupt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -23,9 +23,6 @@ from pellucid.xclusters.distances.pairwise import METRICS, between, column_range
 from pellucid.xclusters.features import take_rows
 from pellucid.xclusters.medoids import k_medoids
 from pellucid.xclusters.rows import count_rows, is_ragged, order_by_values
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _CATEGORICAL_METRICS = "jaccard", "gower"
 _SPARSE_METRICS = "euclidean", "manhattan", "cosine"
@@ -206,9 +203,8 @@ class KMedoids(ClusterMixin, BaseEstimator):
             distances = between(rows, range(self.n_features_in_), "precomputed")
             return distances[:, self.medoid_indices_].argmin(axis=1).astype(np.int64)
         options: dict[str, Any] = {"window": self.window, "n_jobs": self.n_jobs}
-        distances = between(
-            rows, self.cluster_centers_, self.metric, ranges=self._ranges, **options
-        )
+        centers, ranges = self.cluster_centers_, self._ranges
+        distances = between(rows, centers, self.metric, ranges=ranges, **options)
         return distances.argmin(axis=1).astype(np.int64)
 
     def _read(self, X: Any, *, reset: bool) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from scipy import sparse
@@ -54,9 +54,6 @@ from pellucid.xclusters.search import (
     warn_about,
 )
 from pellucid.xclusters.trees import MEASURES, TreeGrower, relabel_clusters
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
@@ -490,12 +487,9 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
         self.lower_bound_: float = outcome.lower
         self.converged_: bool = outcome.is_complete
         names = self.cluster_names_.tolist()
+        columns, formats = self.tree_columns_, self.formats_
         self._leaf_rules = leaf_rules(
-            tree,
-            feature_names=self.tree_columns_,
-            labels=names,
-            purity=purity,
-            formats=self.formats_,
+            tree, feature_names=columns, labels=names, purity=purity, formats=formats
         )
         self.rules_: RuleList[ClusterRule] = cluster_rules(self._leaf_rules, names)
 

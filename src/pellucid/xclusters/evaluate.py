@@ -82,11 +82,8 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         k_min, k_max = self.k_range
-        distortion, n_nodes = (
-            self.evaluate(k_min, 1.0).distortion,
-            self.evaluate(k_max, 0.0).n_nodes,
-        )
-        self.scale_d, self.scale_n = distortion or 1.0, float(n_nodes)
+        coarsest, finest = self.evaluate(k_min, 1.0), self.evaluate(k_max, 0.0)
+        self.scale_d, self.scale_n = coarsest.distortion or 1.0, float(finest.n_nodes)
 
     def evaluate(self, k: int, alpha: float) -> Evaluation:
         pair = int(k), float(alpha)
@@ -197,16 +194,14 @@ class KMedoidsStarts:
                 starts.append(self._built[pair])
         elif self.init == "neighbour" and self._medoids:
             # k first, because it changes a clustering more than α does.
-            nearest = min(
-                self._medoids, key=lambda pair: (abs(pair[0] - k), abs(pair[1] - alpha), pair)
-            )
-            starts.append(self._medoids[nearest])
-        results = [self._cluster(k, alpha, start) for start in starts]
-        best = min(results, key=lambda result: result.loss)
+            known = self._medoids
+            nearest = min(known, key=lambda pair: (abs(pair[0] - k), abs(pair[1] - alpha), pair))
+            starts.append(known[nearest])
+        best = min((self._cluster(k, alpha, s) for s in starts), key=lambda result: result.loss)
         self._medoids[k, alpha] = best.indices
         return best.labels
 
     def _cluster(self, k: int, alpha: float, start: Any) -> Medoids:
         # Both matrices were checked before they were mixed.
-        options: dict[str, Any] = {"weights": self.weight, "n_jobs": self.n_jobs}
-        return k_medoids(self.mixture.at(alpha), k, init=start, check_input=False, **options)
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "check_input": False}
+        return k_medoids(self.mixture.at(alpha), k, weights=self.weight, init=start, **options)

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._utils.imports import import_optional
@@ -217,15 +218,11 @@ def find_clusters(
         pair, result = _run_search(evaluator, model, stop, seed)
     chosen = evaluator.best() if pair is None else evaluator.evaluate(*pair)
     objective = evaluator.objective(chosen.k, chosen.alpha)
-    return SearchOutcome(
-        chosen,
-        objective,
-        evaluator.table(),
-        np.array(result.blocks if result else [], dtype=_BOUND_FIELDS),
-        min(result.lower, objective) if result else np.nan,
-        is_complete and (result is None or result.is_complete),
-        interrupt.requested,
-    )
+    bounds = np.array(result.blocks if result else [], dtype=_BOUND_FIELDS)
+    lower = min(result.lower, objective) if result else np.nan
+    is_complete = is_complete and (result is None or result.is_complete)
+    found = chosen, objective, evaluator.table(), bounds, lower, is_complete
+    return SearchOutcome(*found, was_interrupted=interrupt.requested)
 
 
 def _run_search(
@@ -335,8 +332,17 @@ def _make_clusterer(model: Any, mixture: Mixture, weight: np.ndarray) -> Cluster
     convert = clusterer_input(model.clusterer)
 
     def cluster(k: int, alpha: float) -> np.ndarray:
+        estimator = clone(model.clusterer, safe=False)
+        if hasattr(estimator, "set_params"):
+            estimator.set_params(n_clusters=min(k, len(weight)))
+        else:
+            estimator.n_clusters = min(k, len(weight))
         matrix = convert(mixture.at(alpha))
-        return cluster_with(model.clusterer, matrix, min(k, len(weight)), weight)
+        if "sample_weight" in inspect.signature(estimator.fit).parameters:
+            return np.asarray(estimator.fit(matrix, sample_weight=weight).labels_)
+        if hasattr(estimator, "fit_predict"):
+            return np.asarray(estimator.fit_predict(matrix))
+        return np.asarray(estimator.fit(matrix).labels_)
 
     return cluster
 
@@ -383,22 +389,6 @@ def clusterer_input(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
     # A copy, because the matrix is overwritten for the next α.
     is_affinity = option != "metric" and kind == "precomputed"
     return as_affinities if is_affinity else np.copy
-
-
-def cluster_with(estimator: Any, matrix: np.ndarray, k: int, weight: np.ndarray) -> np.ndarray:
-    """Labels of k clusters, by a copy of a clusterer that `clusterer_input` has checked."""
-    from sklearn.base import clone
-
-    model = clone(estimator, safe=False)
-    if hasattr(model, "set_params"):
-        model.set_params(n_clusters=k)
-    else:
-        model.n_clusters = k
-    if "sample_weight" in inspect.signature(model.fit).parameters:
-        return np.asarray(model.fit(matrix, sample_weight=weight).labels_)
-    if hasattr(model, "fit_predict"):
-        return np.asarray(model.fit_predict(matrix))
-    return np.asarray(model.fit(matrix).labels_)
 
 
 def as_affinities(distances: np.ndarray) -> np.ndarray:

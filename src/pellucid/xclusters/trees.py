@@ -11,13 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from pellucid.tree import ThresholdTree, TreeBuilder
-from pellucid.tree.from_sklearn import (
-    ColumnValues,
-    SklearnSplit,
-    build_from_splits,
-    splits_in_growth_order,
-)
+from pellucid.tree import ThresholdTree
+from pellucid.tree.from_sklearn import SklearnSplit, build_from_splits, splits_in_growth_order
 
 ROUNDING = 1e-12  # tolerance for the rounding errors of a measure that is updated split by split
 _TREES = (
@@ -80,7 +75,7 @@ class TreeGrower:
             n_features=self.X.shape[1],
             rows=np.arange(len(self.X)),
             cluster=growth.cluster,
-            values=_values_of(self.X),
+            values=lambda feature, rows: self.X[rows, feature],
             total_weight=lambda rows: float(self.weight[rows].sum()),
         )
         return ClusterTree(builder.build(), self._measure(labels, growth.predicted))
@@ -138,15 +133,11 @@ def relabel_clusters(
 
     n_rows[i] is the number of rows of leaf i, which the tree of distinct rows does not know.
     """
-    builder = TreeBuilder.from_tree(tree)
-    n_rows, is_leaf = n_rows.copy(), tree.is_leaf
-    for node in reversed(range(tree.node_count)):  # children have larger numbers than their parent
-        if is_leaf[node]:
-            builder.set_cluster(node, new_label[tree.cluster[node]])
-        else:
-            n_rows[node] = n_rows[tree.children_left[node]] + n_rows[tree.children_right[node]]
-        builder.set_counts(node, n_rows[node], tree.weighted_n_node_samples[node])
-    return builder.build()
+    n_rows = n_rows.copy()
+    for node in reversed(np.flatnonzero(~tree.is_leaf)):  # parents have smaller numbers
+        n_rows[node] = n_rows[tree.children_left[node]] + n_rows[tree.children_right[node]]
+    cluster = np.where(tree.is_leaf, new_label[tree.cluster], tree.cluster)
+    return tree.replace(cluster=cluster, n_node_samples=n_rows)
 
 
 class _OpaqueTree(NamedTuple):
@@ -218,12 +209,9 @@ class _ClassifierGrowth:
         return np.bincount(self.labels[rows], weights=weight[rows], minlength=self.n_clusters)
 
 
-def _values_of(X: np.ndarray) -> ColumnValues:
-    return lambda feature, rows: X[rows, feature]
-
-
 def _splits(classifier: Any, X: np.ndarray) -> Iterator[SklearnSplit]:
-    return splits_in_growth_order(classifier.tree_, np.arange(len(X)), _values_of(X))
+    rows = np.arange(len(X))
+    return splits_in_growth_order(classifier.tree_, rows, lambda column, rows: X[rows, column])
 
 
 def confusion(labels: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -7,12 +7,10 @@ from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
 # Limit and use of memory of a container.
+_GROUP = Path("/sys/fs/cgroup")
 _GROUP_LIMITS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ),
+    (_GROUP / "memory.max", _GROUP / "memory.current"),
+    (_GROUP / "memory/memory.limit_in_bytes", _GROUP / "memory/memory.usage_in_bytes"),
 )
 
 

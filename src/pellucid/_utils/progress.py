@@ -1,6 +1,6 @@
 """Progress of long work, on standard error or to a listener; Ctrl-C as a request to stop.
 
-Bars at a terminal are drawn by rich (`pellucid.cli.progress`). tqdm would be one more package for a
+Bars at a terminal are drawn by rich (`pellucid.cli.output`). tqdm would be one more package for a
 counter and a line of text.
 """
 

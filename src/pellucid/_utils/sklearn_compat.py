@@ -24,14 +24,8 @@ if TYPE_CHECKING:
 
 # What a node of a tree of scikit-learn 1.6 to 1.9 has.
 _NODE_FIELDS = (
-    "left_child",
-    "right_child",
-    "feature",
-    "threshold",
-    "impurity",
-    "n_node_samples",
-    "weighted_n_node_samples",
-    "missing_go_to_left",
+    *("left_child", "right_child", "feature", "threshold", "impurity", "n_node_samples"),
+    *("weighted_n_node_samples", "missing_go_to_left"),
 )
 
 

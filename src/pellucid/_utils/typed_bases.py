@@ -6,10 +6,9 @@ its own. At run time these are the classes of scikit-learn.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from typing import Self
 
     class BaseEstimator:
         """An estimator with parameters.

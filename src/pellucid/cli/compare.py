@@ -53,19 +53,19 @@ def compare(request: TableRequest) -> None:
             leaves = options.leaves if "leaves" in method.options else None
             fitted = fit_tree(clustering, replace(options, method=word, leaves=leaves))
             found[method.name] = (fitted, time.perf_counter() - begin)
-    order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
+    found = dict(sorted(found.items(), key=lambda item: (item[1][0].cost_ratio, item[0])))
 
     def data() -> list[dict[str, Any]]:
-        return [{"method": n, **found[n][0].measures(), "seconds": found[n][1]} for n in order]
+        return [{"method": n, **f.measures(), "seconds": s} for n, (f, s) in found.items()]
 
     def plot(path: Path) -> None:
         from pellucid.plotting import plot_comparison
 
-        models = {name: found[name][0] for name in order}
+        models = {name: fitted for name, (fitted, _) in found.items()}
         draw(path, lambda: plot_comparison(models, reference=clustering.name))
 
     steps = [("the plot of the comparison", request.files.plot, plot)]
-    write_and_show(request.files, steps, None, data, lambda: _show(order, found))
+    write_and_show(request.files, steps, None, data, lambda: _show(found, clustering))
 
 
 def compare_kinds(request: TableRequest) -> None:
@@ -96,8 +96,8 @@ def path(request: TableRequest) -> None:
             explainable = make_estimator(reference, replace(options, method="explainable"))
             found += explainable.trade_off(clustering.prepared.Z, labels)
     # Several categories of one column are one condition.
-    columns = {"feature_names": clustering.prepared.encoding.names}
-    restated = (replace(p, waes=explanation_size(p.tree, **columns)) for p in found)
+    names = clustering.prepared.encoding.names
+    restated = (replace(p, waes=explanation_size(p.tree, feature_names=names)) for p in found)
     points = TradeOff(restated, points.is_complete).undominated(("cost", "agreement", "waes"))
     against = clustering.name
     measures = ("npc", "agreement", "waes", "wad", "n_leaves")
@@ -112,14 +112,12 @@ def path(request: TableRequest) -> None:
     write_and_show(request.files, steps, None, lambda: rows, lambda: _show_path(points, against))
 
 
-def _show(order: list[str], found: dict) -> None:
-    fitted = found[order[0]][0]
-    rows = count(len(fitted.prepared.rows), "row")
-    show_line(f"{len(order)} methods on {rows}, lowest cost first", style="bold")
-    cost = f"cost compared with {fitted.clustering.name}"
+def _show(found: dict, clustering: Clustering) -> None:
+    rows = count(len(clustering.prepared.rows), "row")
+    show_line(f"{len(found)} methods on {rows}, lowest cost first", style="bold")
+    cost = f"cost compared with {clustering.name}"
     lines = []
-    for name in order:
-        fitted, seconds = found[name]
+    for name, (fitted, seconds) in found.items():
         m = fitted.measures()
         sizes = f"{m['conditions']:.2f}", str(m["max_depth"]), str(m["n_leaves"])
         measures = cost_change(m["cost_ratio"]), percent(m["agreement"]), *sizes

@@ -60,34 +60,26 @@ def explain(
         with output.working("explaining"):
             found = explain_source(source, options)
     found = replace(found, decisions=output.shown_notices())
-    if files.names == "suggested":
-        found = found.rename("suggested")
-    elif files.names is not None:
-        found = found.rename(
-            writing.read_names(files.names, found.explanation.cluster_names_.tolist())
-        )
+    if (names := files.names) is not None:
+        labels = found.explanation.cluster_names_.tolist()
+        found = found.rename(names if names == "suggested" else writing.read_names(names, labels))
     if n_bootstraps is not None:
         with output.working("fitting again"):
             found = found.with_stability(n_bootstraps=n_bootstraps, random_state=options.seed)
+    explanation = found.explanation
 
     def write_labelled(path: Path) -> None:
         assignment, source = found.assignment(), found.fitted.prepared.source
-        report_assignment(found.explanation, assignment)
-        writing.write_rows(writing.with_rules(source, found.explanation, assignment), source, files)
+        report_assignment(explanation, assignment)
+        writing.write_rows(writing.with_rules(source, explanation, assignment), source, files)
 
     page = {name: getattr(files, name) for name in ("title", "rows", "no_rows", "language")}
     steps: list[FileStep] = [
         ("the rows with their cluster", files.output, write_labelled),
-        (
-            "the plot of the tree",
-            files.tree,
-            lambda path: writing.draw_tree(path, found.explanation),
-        ),
+        ("the plot of the tree", files.tree, lambda path: writing.draw_tree(path, explanation)),
         ("the report", files.report, lambda path: found.report(path, **page)),
     ]
-    writing.write_and_show(
-        files, steps, found.explanation, partial(_data, found), partial(_show, found)
-    )
+    writing.write_and_show(files, steps, explanation, partial(_data, found), partial(_show, found))
 
 
 def _limit_of(file: Path, memory: str | None) -> int | None:
@@ -103,15 +95,15 @@ def _limit_of(file: Path, memory: str | None) -> int | None:
 
 def _show(found: TableExplanation) -> None:
     fitted, measures = found.fitted, found.measures
-    _show_scores(found.number_scores, fitted.n_clusters)
-    n_clusters = sum(bool(rule.rules) for rule in found.rules)
+    if found.number_scores:
+        _show_scores(found.number_scores, fitted.n_clusters)
+    clusters = count(sum(bool(rule.rules) for rule in found.rules), "cluster")
     splits = count(int(measures["n_leaves"]) - 1, "split")
     rows = count(fitted.n_rows, "row")
-    output.show_line(
-        f"{count(n_clusters, 'cluster')} of {rows}, explained by {splits}", style="bold"
-    )
+    output.show_line(f"{clusters} of {rows}, explained by {splits}", style="bold")
     output.show_rules(found.rules, [] if found.is_renamed else found.suggested_names)
-    _show_profile(found)
+    if found.profile:
+        _show_profile(found)
     reference = fitted.clustering.name
     cost = f"cost (spread within clusters), compared with {reference}"
     is_labelled = fitted.prepared.labels is not None
@@ -133,8 +125,6 @@ def _show(found: TableExplanation) -> None:
 
 
 def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
-    if not scores:
-        return
     heads = ("clusters", "score", "silhouette", "stability", "smallest", "agreement", "cost")
     rows = [
         (
@@ -153,8 +143,6 @@ def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
 
 
 def _show_profile(found: TableExplanation) -> None:
-    if not found.profile:
-        return
     table = Table(box=None, padding=(0, 2), pad_edge=False)
     table.add_column("not clustered", no_wrap=True)
     for rule in found.rules:
@@ -240,9 +228,9 @@ def demo(folder: Path) -> None:
     with output.notices(quiet=True):
         found = pellucid.explain(frame, k=N_CLUSTERS, verbose=False, **choices)
     output.show_rules(found.rules)
-    cost, agreement = (found.measures[name] for name in ("cost_ratio", "agreement"))
-    same = ("rows in the same cluster as k-means", percent(agreement))
-    output.show_measures([("cost compared with k-means", output.cost_change(cost)), same])
+    cost, same = output.cost_change(found.measures["cost_ratio"]), found.measures["agreement"]
+    rows = ("rows in the same cluster as k-means", percent(same))
+    output.show_measures([("cost compared with k-means", cost), rows])
     output.show_line(f"\nThe tree:\n{pellucid.export_text(found.explanation)}\n")
     folder.mkdir(parents=True, exist_ok=True)
     writing.draw_tree(picture, found.explanation)

@@ -51,10 +51,16 @@ def value(
     *flags: str,
     kind: Any = None,
     default: Any = None,
+    choices: Sequence[str] = (),
     words: Sequence[str] = (),
     **more: Any,
 ) -> CommandOption:
-    """An option with a value; its `kind` is that of the default, else text, unless it is given."""
+    """An option with a value; its `kind` is that of the default, else text, unless it is given.
+
+    `words` are the known values, or `choices`, of which the first is the default.
+    """
+    if choices:
+        default, words = choices[0], choices
     if words:
         more["autocompletion"] = lambda: list(words)
     settings = {"metavar": metavar, "help": text, "show_default": default is not None, **more}
@@ -118,29 +124,25 @@ DATA = panel(
         "HOW",
         "Scale of numeric columns before clustering: auto (standardized, skewed ones on a "
         "logarithmic scale), standard, robust, log, rank or none. Rules keep the original units.",
-        default="auto",
-        words=CHOICES["scale"],
+        choices=CHOICES["scale"],
     ),
     missing=value(
         "WHAT",
         "Rows with a missing number: drop them, fill in the median, or stop with an error. "
         "auto drops at most 10% of the rows; otherwise it ignores columns with many gaps, or "
         "fills in the median.",
-        default="auto",
-        words=CHOICES["missing"],
+        choices=CHOICES["missing"],
     ),
     outliers=value(
         "WHAT",
         "Rows far from all others: auto sets them apart and reports them, keep clusters them.",
-        default="auto",
-        words=CHOICES["outliers"],
+        choices=CHOICES["outliers"],
     ),
     cleaning=value(
         "WHAT",
         "Numbers that stand for missing ones (-999, 0 where it is impossible), and spellings of a "
         "category: auto takes them as missing and merges them, keep does not.",
-        default="auto",
-        words=CHOICES["cleaning"],
+        choices=CHOICES["cleaning"],
     ),
 )
 EXPLAIN_DATA = panel(
@@ -189,8 +191,7 @@ CLUSTERS = panel(
         "HOW",
         "Rows with the label -1: background (left out, and counted in each rule) or cluster (a "
         "group of their own).",
-        default="background",
-        words=CHOICES["noise"],
+        choices=CHOICES["noise"],
     ),
     seed=value("N", "Random seed of k-means.", default=0, min=0, max=2**32 - 1),
 )
@@ -200,8 +201,7 @@ OBJECTIVE = panel(
         "WHAT",
         "What to minimize: kmeans (squared distance to the mean) or kmedians (absolute distance to "
         "the median, robust to outliers).",
-        default="kmeans",
-        words=("kmeans", "kmedians"),
+        choices=("kmeans", "kmedians"),
     ),
 )
 TREE = panel(
@@ -225,8 +225,7 @@ TREE = panel(
         "HOW",
         "Improve the finished tree as long as its cost decreases: no, yes, or deep, which takes "
         "several times as long.",
-        default="no",
-        words=("no", "yes", "deep"),
+        choices=("no", "yes", "deep"),
     ),
     depth_penalty=value(
         "X",
@@ -286,8 +285,7 @@ REGIONS = panel(
     shape=value(
         "NAME",
         "box, polyhedron, ellipse or nonparametric.",
-        default="box",
-        words=("box", "polyhedron", "ellipse", "nonparametric"),
+        choices=("box", "polyhedron", "ellipse", "nonparametric"),
     ),
 )
 
@@ -317,7 +315,7 @@ FILES = panel(
         "WORD", "What the rows are called in the report, such as customers.", default="rows"
     ),
     no_rows=flag("Keep single rows out of the report.", "--no-rows"),
-    language=value("en|de", "Language of the report.", default="en", words=("en", "de")),
+    language=value("en|de", "Language of the report.", choices=("en", "de")),
 )
 PLOT = panel("Files to write", plot=file("IMAGE", "A plot: .png, .svg or .pdf."))
 RULE_FILES = panel(
@@ -380,8 +378,7 @@ SERIES = panel(
     aggregate=value(
         "HOW",
         "How to combine several rows of one time: mean, sum, median, min or max.",
-        default="mean",
-        words=("mean", "sum", "median", "min", "max"),
+        choices=("mean", "sum", "median", "min", "max"),
     ),
     frequency=value(
         "HOW",
@@ -400,8 +397,7 @@ SERIES = panel(
         "WHAT",
         "Series that start late or end early: equal (an error), common (only the times of all "
         "entities), or own (series of different lengths, for dtw).",
-        default="equal",
-        words=("equal", "common", "own"),
+        choices=("equal", "common", "own"),
     ),
 )
 SERIES_CLUSTERS = panel(
@@ -439,8 +435,7 @@ SERIES_CLUSTERS = panel(
         "NAME",
         "branch-and-bound, grid, bayes (requires the package bayesian-optimization) or two-step "
         "(requires the package kneed).",
-        default="branch-and-bound",
-        words=("branch-and-bound", "grid", "bayes", "two-step"),
+        choices=("branch-and-bound", "grid", "bayes", "two-step"),
     ),
 )
 SERIES_FILES = panel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -9,7 +10,8 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from pellucid._utils.notices import notices_to
+from pellucid._utils.notices import notices_to, setting
 from pellucid._utils.progress import Progress, listening
 from pellucid._utils.texts import escape_controls, percent
 from pellucid.plotting.style import cluster_color
@@ -70,31 +72,21 @@ def show_line(text: str | Text, console: Console | None = None, *, style: str = 
 def _wrapped(line: str, width: int) -> str:
     """A line that is wrapped between words, with the same indentation in all parts."""
     indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.fill(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    breaks: dict[str, bool] = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(line, width, subsequent_indent=indent, **breaks)
 
 
 live: ProgressBars | None = None  # the progress bars on the screen
 _NOTICES: list[str] = []
-_QUIET: list[bool] = []
+_is_quiet = ContextVar("is_quiet", default=False)  # whether only results and errors are printed
 
 
 @contextmanager
 def notices(quiet: bool) -> Iterator[None]:
     """Collect notices and print them unless `quiet` is set."""
     _NOTICES.clear()
-    _QUIET[:] = [quiet]
-    try:
-        with notices_to(_show_notice):
-            yield
-    finally:
-        _QUIET.clear()
-
-
-def is_quiet() -> bool:
-    """Whether only results and errors are printed."""
-    return any(_QUIET)
+    with setting(_is_quiet, quiet), notices_to(_show_notice):
+        yield
 
 
 def shown_notices() -> list[str]:
@@ -104,7 +96,7 @@ def shown_notices() -> list[str]:
 
 def _show_notice(text: str) -> None:
     _NOTICES.append(text)
-    if not is_quiet():
+    if not _is_quiet.get():
         show_line(_one_line(text), open_console(stderr=True), style="dim")
 
 
@@ -280,17 +272,14 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[str], Non
     Without a total, the bar is indeterminate until an estimator reports its progress.
     """
     is_terminal = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-    if is_quiet() or not is_terminal:
+    if _is_quiet.get() or not is_terminal:
         yield lambda name: None
         return
     with _bars() as bars:
-        task = bars.add_task(what, total=total)
-        begun = 0
+        task, begun = bars.add_task(what, total=total), itertools.count()
 
         def step(name: str) -> None:
-            nonlocal begun
-            bars.update(task, description=f"{what}: {name}", completed=begun)
-            begun += 1
+            bars.update(task, description=f"{what}: {name}", completed=next(begun))
 
         def watch(steps: Progress, text: str) -> None:
             name, _, unit = steps.task.partition(": ")
@@ -300,10 +289,7 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[str], Non
             bars.update(task, description=f"{what}: {text}", total=n_steps, completed=steps.done)
 
         try:
-            if total is None:
-                with listening(watch):
-                    yield step
-            else:
+            with listening(watch) if total is None else nullcontext():
                 yield step
         finally:
             bars.remove_task(task)

@@ -86,12 +86,8 @@ def regions(request: TableRequest, *, max_error: float, shape: str) -> None:
 
 def _exported(found: Any, prepared: PreparedTable) -> RegionList:
     """Regions or rules in the columns of the table."""
-    return RegionList.of(
-        found,
-        columns=prepared.encoding.input_names,
-        fill=prepared.fill,
-        reading=prepared.source.options.to_dict(),
-    )
+    columns, reading = prepared.encoding.input_names, prepared.source.options.to_dict()
+    return RegionList.of(found, columns=columns, fill=prepared.fill, reading=reading)
 
 
 def _find(table: pl.DataFrame, clustering: Clustering, labels: np.ndarray, **settings: Any) -> Any:

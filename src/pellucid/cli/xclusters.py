@@ -96,8 +96,8 @@ def xclusters(
         ("the plot of the trends", files.trends, draw_trends),
         ("the report", files.report, report),
     ]
-    show = partial(_show, model, found)
-    write_and_show(files, steps, explanation, partial(_data, model, found), show)
+    data, show = partial(_data, model, found), partial(_show, model, found)
+    write_and_show(files, steps, explanation, data, show)
 
 
 def _distance(series: SeriesTable) -> str:
@@ -326,13 +326,12 @@ def _show(model: Any, found: EntitySeries) -> None:
         )
     objective = "objective (distortion + trade-off x nodes, both relative)"
     alpha = "weight of the explanation features in the distance (alpha)"
-    show_measures(
-        [
-            ("differences between the series that are explained", percent(model.explained_share_)),
-            (f"entities classified correctly{weighted}", percent(float(model.accuracy_))),
-            ("nodes of the tree", str(model.n_nodes_)),
-            (objective, f"{model.objective_:.3f}"),
-            (alpha, f"{model.best_alpha_:g}"),
-            ("clusterings tried", str(len(model.evaluations_))),
-        ]
-    )
+    measures = {
+        "differences between the series that are explained": percent(model.explained_share_),
+        f"entities classified correctly{weighted}": percent(float(model.accuracy_)),
+        "nodes of the tree": str(model.n_nodes_),
+        objective: f"{model.objective_:.3f}",
+        alpha: f"{model.best_alpha_:g}",
+        "clusterings tried": str(len(model.evaluations_)),
+    }
+    show_measures(measures.items())

@@ -92,10 +92,8 @@ def _grown_trees(model: Any, X: Any, labels: np.ndarray, objective: str) -> Iter
     """Shorter trees, and the stages of a model or longer ones."""
     from pellucid.cluster import ExKMC, ExShallow
 
-    options = {
-        "objective": objective,
-        **{n: getattr(model, n) for n in ("threshold_style", "n_jobs")},
-    }
+    options: dict[str, Any] = {n: getattr(model, n) for n in ("threshold_style", "n_jobs")}
+    options["objective"] = objective
     for point in ExShallow(**options).path(X, labels, max_fits=MOST_FITS):
         yield TreeCandidate(point.tree, kind="shorter", amount=float(point.penalty))
     if hasattr(model, "staged_trees"):

@@ -39,6 +39,31 @@ class NumberColumn:
     numbers: np.ndarray = field(repr=False)
     format: ColumnFormat | None = None
 
+    def values_at(self, rows: np.ndarray) -> list[Any]:
+        """The values of some rows, rounded."""
+        return [short(v, 5) for v in self.numbers[rows].tolist()]
+
+    def written(self, row: int) -> Any:
+        """The value of one row for display."""
+        return short(float(self.numbers[row]), 12)
+
+    def without_rows(self, asked: Collection[Any] = ()) -> NumberColumn:
+        """For a page without rows: no extremes, on a grid of about a hundredth of the range."""
+        numbers = self.numbers
+        there = np.sort(numbers[np.isfinite(numbers)])
+        if len(there) < MIN_ROWS:
+            return replace(self, numbers=np.full(len(numbers), np.nan))
+        low, high = there[MIN_ROWS // 2 - 1], there[-(MIN_ROWS // 2)]
+        size = max(high - low, abs(low), abs(high)) if high == low else high - low
+        step = 10.0 ** (np.floor(np.log10(size)) - _STEPS + 1) if size > 0 else 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = np.round(np.clip(numbers, low, high) / step) * step
+        found = self.format
+        if found is not None and found.values:
+            common = [v for v in found.values if np.count_nonzero(numbers == v) >= MIN_ROWS]
+            found = replace(found, values=tuple(common))
+        return replace(self, numbers=rounded, format=found)
+
 
 @dataclass(frozen=True)
 class CategoryColumn:
@@ -48,6 +73,26 @@ class CategoryColumn:
     codes: np.ndarray = field(repr=False)
     values: list[Any]
     n_others: int  # how many further categories there are
+
+    def values_at(self, rows: np.ndarray) -> list[Any]:
+        """The positions of the categories of some rows."""
+        return self.codes[rows].tolist()
+
+    def written(self, row: int) -> Any:
+        """The category of one row for display."""
+        code = int(self.codes[row])
+        return word(self.values[code]) if code < len(self.values) else "other"
+
+    def without_rows(self, asked: Collection[Any] = ()) -> CategoryColumn:
+        """For a page without rows: categories of many rows, and those of the model (`asked`)."""
+        n_values = len(self.values)
+        counts = np.bincount(self.codes, minlength=n_values + 1)
+        kept = [i for i, v in enumerate(self.values) if counts[i] >= MIN_ROWS or v in asked]
+        position = np.full(n_values + 1, len(kept))
+        position[kept] = np.arange(len(kept))
+        n_others = self.n_others + n_values - len(kept)
+        values = [self.values[i] for i in kept]
+        return replace(self, codes=position[self.codes], values=values, n_others=n_others)
 
 
 Column = NumberColumn | CategoryColumn
@@ -160,43 +205,6 @@ def word(value: Any) -> str:
 def clipped(text: str, longest: int = _LONGEST) -> str:
     """The beginning of a text that is too long to be shown."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def without_rows(column: Column, asked: Collection[Any] = ()) -> Any:
-    """A column for a page without rows; `asked` are its categories in the model."""
-    if isinstance(column, NumberColumn):
-        return _coarse(column)
-    return _frequent(column, asked)
-
-
-def _coarse(column: NumberColumn) -> NumberColumn:
-    """Numbers without extremes, on a grid of about a hundredth of their range."""
-    numbers = column.numbers
-    there = np.sort(numbers[np.isfinite(numbers)])
-    if len(there) < MIN_ROWS:
-        return replace(column, numbers=np.full(len(numbers), np.nan))
-    low, high = there[MIN_ROWS // 2 - 1], there[-(MIN_ROWS // 2)]
-    size = max(high - low, abs(low), abs(high)) if high == low else high - low
-    step = 10.0 ** (np.floor(np.log10(size)) - _STEPS + 1) if size > 0 else 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        rounded = np.round(np.clip(numbers, low, high) / step) * step
-    found = column.format
-    if found is not None and found.values:
-        common = [v for v in found.values if np.count_nonzero(numbers == v) >= MIN_ROWS]
-        found = replace(found, values=tuple(common))
-    return replace(column, numbers=rounded, format=found)
-
-
-def _frequent(column: CategoryColumn, asked: Collection[Any]) -> CategoryColumn:
-    """Categories of many rows, and those of the model; all others are counted together."""
-    n_values = len(column.values)
-    counts = np.bincount(column.codes, minlength=n_values + 1)
-    kept = [i for i, v in enumerate(column.values) if counts[i] >= MIN_ROWS or v in asked]
-    position = np.full(n_values + 1, len(kept))
-    position[kept] = np.arange(len(kept))
-    n_others = column.n_others + n_values - len(kept)
-    values = [column.values[i] for i in kept]
-    return replace(column, codes=position[column.codes], values=values, n_others=n_others)
 
 
 class Profile:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.explanation.cluster_names import NamedColumns, suggest_names
 from pellucid.explanation.explanation import Explanation
-from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, Profile, clipped, short, word
+from pellucid.report.columns import MIN_ROWS, Column, NumberColumn, Profile, clipped, short
 
 MOST_COLUMNS = 16  # columns with distributions, unless the model uses more
 MOST_ASKED = 24  # maximum number of columns with distributions
@@ -96,7 +96,7 @@ def cluster_facts(
             "apart": [short(away[c], 3) for away in apart],
             "means": [None if m is None else [short(mean[c], 8) for mean in m] for m in means],
             "counts": [table[c] for table in counts],
-            "typical": [_written_row(shown, r) for r in typical[c]],
+            "typical": [[p.column.written(r) for p in shown] for r in typical[c]],
         }
         for c in range(n_clusters)
     ]
@@ -113,13 +113,6 @@ def sample_rows(cluster: np.ndarray, n_clusters: int, most: int) -> np.ndarray:
     kept = np.concatenate(chosen)
     rest = random.permutation(np.setdiff1d(np.arange(n), kept))[: most - len(kept)]
     return np.sort(np.concatenate([kept, rest]))
-
-
-def values_of(column: Column, rows: np.ndarray) -> list[Any]:
-    """Values of some rows of a column: numbers, or positions of categories."""
-    if isinstance(column, NumberColumn):
-        return [short(v, 5) for v in column.numbers[rows].tolist()]
-    return column.codes[rows].tolist()
 
 
 def _typical_rows(
@@ -145,18 +138,6 @@ def _typical_rows(
                 distance += codes != np.bincount(codes).argmax()
         found.append(rows[np.argsort(distance, kind="stable")[:most]])
     return found
-
-
-def _written_row(profiles: list[Profile], row: int) -> list[Any]:
-    """One row for display: rounded numbers and names of categories."""
-    cells: list[Any] = []
-    for column in (profile.column for profile in profiles):
-        if isinstance(column, NumberColumn):
-            cells.append(short(float(column.numbers[row]), 12))
-        else:
-            code, values = int(column.codes[row]), column.values
-            cells.append(word(values[code]) if code < len(values) else "other")
-    return cells
 
 
 def hide_small(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,7 +17,6 @@ from pellucid.report.columns import (
     Profile,
     Table,
     short,
-    without_rows,
 )
 from pellucid.report.facts import (
     PageColumns,
@@ -26,7 +25,6 @@ from pellucid.report.facts import (
     hide_small,
     sample_rows,
     suggest_cluster_names,
-    values_of,
 )
 from pellucid.report.page import PageOptions, reference_word
 from pellucid.report.trees import TreeCandidate, describe_dialects, describe_tree, split_histograms
@@ -87,7 +85,7 @@ def make_payload(subject: Subject, X: Any, page: PageOptions) -> dict[str, Any]:
         "steps": choice.steps if len(trees) > 1 else {"kinds": [], "sample": None},
         "points": {
             "rows": len(points),
-            "values": [values_of(p.column, points) for p in columns.shown],
+            "values": [p.column.values_at(points) for p in columns.shown],
         },
         "trends": trends,
         "stability": None if page.stability is None else _stability(explanation, page),
@@ -147,7 +145,7 @@ def _columns(
 
     def read(name: str) -> Column:
         column = table.read(name)
-        return without_rows(column, table.asked_values(name)) if page.is_private else column
+        return column.without_rows(table.asked_values(name)) if page.is_private else column
 
     known = page.table.columns if page.table else ()
     logarithmic = {c.name for c in known if c.scale == "log"}

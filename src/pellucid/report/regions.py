@@ -15,7 +15,7 @@ from pellucid.explanation.rules import default_names
 from pellucid.plotting.region_shapes import window_of
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Regions
-from pellucid.report.columns import NumberColumn, clipped, short, without_rows
+from pellucid.report.columns import NumberColumn, clipped, short
 from pellucid.report.facts import choose_columns, cluster_facts, hide_small, sample_rows
 from pellucid.report.page import PageOptions
 from pellucid.report.trees import describe_dialects, label_marks, marked_sql
@@ -171,7 +171,7 @@ def make_regions_payload(
         return NumberColumn(name, numbers, model.formats_.get(name))
 
     def read(name: str) -> NumberColumn:
-        return without_rows(read_column(name)) if page.is_private else read_column(name)
+        return read_column(name).without_rows() if page.is_private else read_column(name)
 
     shown = values
     if page.is_private:

@@ -401,7 +401,9 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
             metric = "jaccard" if all(self.encoding_.is_categorical) else "gower"
         data = explanation_data(explained, self.encoding_, metric)
         e = self._distances(data, metric, given[1], rows.first)
-        seed = 0 if self.random_state is None else _draw_seed(self.random_state)
+        seed = 0 if self.random_state is None else self.random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
         measure_weight = None
         if self.weights == "f1":
             measure_weight = np.bincount(rows.group, weights=measured, minlength=len(rows.first))
@@ -412,9 +414,9 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
             min_accuracy=self.tree_accuracy,
             measure=self.tree_measure,
             measure_weight=measure_weight,
-            random_state=seed,
+            random_state=int(seed),
         )
-        outcome = find_clusters(self, Mixture(a, e), grower, rows.weight, k_range, seed)
+        outcome = find_clusters(self, Mixture(a, e), grower, rows.weight, k_range, int(seed))
         whole = distortion_and_medoids(a, np.zeros(len(a), dtype=int), rows.weight)[0]
         share = 1 - outcome.chosen.distortion / whole if whole else 0.0
         self.explained_share_: float = max(share, 0.0)
@@ -422,10 +424,8 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
         self._store(outcome, tree, encoded, rows, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
         warn_about(outcome, grower)
-        is_series = explanation is not None and not is_given
-        store_training_data(
-            self, X=X if explanation is None else explanation, series=X if is_series else None
-        )
+        series = X if explanation is not None and not is_given else None
+        store_training_data(self, X=X if explanation is None else explanation, series=series)
         return self
 
     def _distances(
@@ -469,9 +469,13 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
 
         self.tree_ = tree
         self.n_leaves_: int = tree.n_leaves
-        self.feature_importances_: np.ndarray = _gini_importances(
-            tree, leaf[weighted], labels[weighted], weight[weighted]
-        )
+        counts = np.zeros((tree.node_count, len(order)))
+        np.add.at(counts, (leaf[weighted], labels[weighted]), weight[weighted])
+        counts = counts[tree.leaves]
+        total = counts.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            shares = counts / total[:, None]
+        self.feature_importances_: np.ndarray = feature_importances(tree, total, shares)
         self.tree_columns_: list[Any] = self.encoding_.names
         self.cluster_names_: np.ndarray = np.arange(len(order))
         self.labels_ = labels
@@ -543,8 +547,7 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
         check_is_fitted(self)
         metric = self.accuracy_distance
         if metric == "precomputed":
-            distances = between(X, self.labels_, metric)[:, self.medoid_indices_]
-            return distances.argmin(axis=1)
+            return between(X, self.labels_, metric)[:, self.medoid_indices_].argmin(axis=1)
         rows = accuracy_data(self._reader.accuracy(self, X), metric)
         medoids = accuracy_data(self._medoids, metric)
         window = self.window if metric == "dtw" else None
@@ -578,14 +581,10 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
         explanation = Explanation.of(self)
         names = explanation.input_columns.encoding.input_names
         used = columns.take(map(self.encoding_.input_names.index, names))
+        special = explanation.special_rules(leaf, leaf, used)
+        words = self.tree_columns_, self.formats_, special
         return explain_rows(
-            self.tree_,
-            self._leaf_rules,
-            leaf,
-            lambda feature, rows: encoded[rows, feature],
-            self.tree_columns_,
-            self.formats_,
-            explanation.special_rules(leaf, leaf, used),
+            self.tree_, self._leaf_rules, leaf, lambda f, rows: encoded[rows, f], *words
         )
 
     def _tree_input(self, X: Any) -> np.ndarray:
@@ -597,18 +596,15 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.string = tags.input_tags.categorical = True
         tags.input_tags.pairwise = self.accuracy_distance == "precomputed"
         return tags
 
 
 def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None:
     metrics = (model.accuracy_distance, model.explanation_distance)
-    if model.window is not None and "dtw" not in metrics:
-        raise ValueError(
-            f"window={model.window} is only used by the distance 'dtw'; set it to None"
-        )
+    if (window := model.window) is not None and "dtw" not in metrics:
+        raise ValueError(f"window={window} is only used by the distance 'dtw'; set it to None")
     if (model.explanation_distance == "precomputed") != (distances is not None):
         raise ValueError(
             "explanation_distance='precomputed' requires fit(..., explanation_distances=...), and "
@@ -632,21 +628,3 @@ def _read_distances(matrix: Any, n: int, name: str) -> GivenDistances | None:
             "large to square and add up; divide all distances by a constant"
         )
     return GivenDistances(matrix)
-
-
-def _draw_seed(random_state: Any) -> int:
-    if isinstance(random_state, Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _gini_importances(
-    tree: ThresholdTree, leaf: np.ndarray, labels: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
-    """Normalized decrease of the Gini impurity of the clusters by the splits of each column."""
-    counts = np.zeros((tree.node_count, labels.max() + 1))
-    np.add.at(counts, (leaf, labels), weight)
-    counts = counts[tree.leaves]
-    total = counts.sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return feature_importances(tree, total, counts / total[:, None])

@@ -319,11 +319,7 @@ class MedoidSearch:
 
 
 def draw_rows(
-    D: np.ndarray,
-    weight: np.ndarray,
-    n_rows: int,
-    random_state: Any,
-    order: np.ndarray | None = None,
+    D: np.ndarray, weight: np.ndarray, n_rows: int, random_state: Any, order: Any = None
 ) -> np.ndarray:
     """Greedy k-means++ seeding with distances instead of squared distances.
 

@@ -295,34 +295,27 @@ def warn_about(outcome: SearchOutcome, grower: TreeGrower) -> None:
             ConvergenceWarning,
             stacklevel=3,
         )
-    if outcome.chosen.accuracy < grower.min_accuracy - ROUNDING:
-        text = _exact_tree_text if grower.tree is None else _other_tree_text
-        warnings.warn(text(outcome, grower), ConvergenceWarning, stacklevel=3)
-
-
-def _exact_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
-    """Warning for CART, which grows until only identical rows are in different clusters."""
-    reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.measure_weight)
-    which = "all" if (grower.X[0] == grower.X).all() else "some"
-    required = grower.min_accuracy
-    goal = "" if required == 1 else f" with {option('tree_accuracy', required)}"
-    return (
-        f"no tree can separate these {outcome.chosen.k} clusters{goal}: {which} members of "
-        "different clusters have the same explanation features, and the best reachable accuracy "
-        f"is {reachable:.3f}. Add explanation features, or reduce {option('tree_accuracy')}"
-    )
-
-
-def _other_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
-    """Warning for a tree with its own stopping rules."""
-    best = max(outcome.evaluations, key=lambda row: row["accuracy"])
-    name = type(grower.tree).__name__
-    return (
-        f"{name} predicts these {outcome.chosen.k} clusters with an accuracy ({grower.measure}) of "
-        f"{outcome.chosen.accuracy:.3f}, below {option('tree_accuracy', grower.min_accuracy)}; the "
-        f"best of {len(outcome.evaluations)} evaluated pairs reaches {best['accuracy']:.3f}. "
-        f"Reduce {option('tree_accuracy')}, or use a larger tree"
-    )
+    chosen, required = outcome.chosen, grower.min_accuracy
+    if chosen.accuracy >= required - ROUNDING:
+        return
+    if grower.tree is None:  # CART grows until only identical rows are in different clusters
+        reachable = reachable_accuracy(grower.X, chosen.labels, grower.measure_weight)
+        which = "all" if (grower.X[0] == grower.X).all() else "some"
+        goal = "" if required == 1 else f" with {option('tree_accuracy', required)}"
+        text = (
+            f"no tree can separate these {chosen.k} clusters{goal}: {which} members of different "
+            "clusters have the same explanation features, and the best reachable accuracy is "
+            f"{reachable:.3f}. Add explanation features, or reduce {option('tree_accuracy')}"
+        )
+    else:  # a tree with its own stopping rules
+        name, best = type(grower.tree).__name__, outcome.evaluations["accuracy"].max()
+        text = (
+            f"{name} predicts these {chosen.k} clusters with an accuracy ({grower.measure}) of "
+            f"{chosen.accuracy:.3f}, below {option('tree_accuracy', required)}; the best of "
+            f"{len(outcome.evaluations)} evaluated pairs reaches {best:.3f}. Reduce "
+            f"{option('tree_accuracy')}, or use a larger tree"
+        )
+    warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 
 def _make_clusterer(model: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:

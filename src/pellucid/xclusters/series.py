@@ -11,7 +11,6 @@ import numpy as np
 from pellucid._utils.notices import flag, option
 from pellucid.tables.frames import as_table
 from pellucid.xclusters.series_times import (
-    as_numbers,
     match_columns,
     read_column_times,
     read_times,
@@ -145,7 +144,7 @@ def series_from_long(
     def label(row: int) -> str:
         return ", ".join(f"{name}={entities.get_column(name).to_list()[row]!r}" for name in columns)
 
-    return _make_series(cells, label, *options)
+    return _make_series(cells, label, options)
 
 
 def series_from_wide(
@@ -211,7 +210,7 @@ def series_from_wide(
     cells = _Cells(entities, row, times_of_cells, grid[row, column], "times")
     options = aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative
     number = np.flatnonzero(is_kept)
-    return _make_series(cells, lambda row: f"row {number[row]}", *options)
+    return _make_series(cells, lambda row: f"row {number[row]}", options)
 
 
 def _read_values(frame: Any, name: str) -> np.ndarray:
@@ -238,22 +237,11 @@ class _Cells(NamedTuple):
     time_name: str
 
 
-def _make_series(
-    cells: _Cells,
-    label: _Label,
-    aggregate: str,
-    moving_average: int | None,
-    interpolate: bool,
-    fill_value: float | None,
-    coverage: str,
-    frequency: Any,
-    relative: bool,
-) -> SeriesTable:
-    """Series of entities; see `series_from_long` for the options."""
-    for name, value, choices in (
-        ("aggregate", aggregate, AGGREGATES),
-        ("coverage", coverage, COVERAGES),
-    ):
+def _make_series(cells: _Cells, label: _Label, options: tuple[Any, ...]) -> SeriesTable:
+    """Series of entities; the options are those of `series_from_long` in its order."""
+    aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative = options
+    known = ("aggregate", aggregate, AGGREGATES), ("coverage", coverage, COVERAGES)
+    for name, value, choices in known:
         if value not in choices:
             raise ValueError(f"{name}={value!r}; choose one of {', '.join(choices)}")
     if interpolate and fill_value is not None:
@@ -336,7 +324,8 @@ def _restrict_times(
 
 def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, label: _Label) -> None:
     """Interpolate gaps in place, or raise an error that names the first gap."""
-    numeric_times = as_numbers(times)
+    is_date = times.dtype.kind == "M"
+    numbers = (times.astype("datetime64[us]").astype(np.int64) if is_date else times).astype(float)
     for row in np.flatnonzero(np.isnan(grid).any(axis=1)).tolist():
         known = np.flatnonzero(~np.isnan(grid[row]))
         inside = slice(known[0], known[-1] + 1)
@@ -348,7 +337,7 @@ def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, label: _L
                 f"{flag('interpolate')} to fill gaps, or {option('fill_value', 0)} if no row means "
                 "a value of 0"
             )
-        grid[row, gaps] = np.interp(numeric_times[gaps], numeric_times[known], grid[row, known])
+        grid[row, gaps] = np.interp(numbers[gaps], numbers[known], grid[row, known])
 
 
 def _smooth(
@@ -367,11 +356,9 @@ def _smooth(
 
 
 def _as_frame(table: Any) -> Any:
-    frame = as_table(table)
-    if frame is None:
-        raise TypeError(
-            f"table is a {type(table).__name__}; expected a pandas, polars or pyarrow table"
-        )
+    if (frame := as_table(table)) is None:
+        kind = type(table).__name__
+        raise TypeError(f"table is a {kind}; expected a pandas, polars or pyarrow table")
     return frame
 
 
@@ -389,8 +376,7 @@ def read_table(table: Any, columns: list[str], time: str, value: str) -> Any:
         raise ValueError("entity, time and value must be different columns")
     numbers = _read_values(frame, value)
     for name in columns:
-        missing = np.flatnonzero(frame.get_column(name).is_null().to_numpy())
-        if len(missing):
+        if len(missing := np.flatnonzero(frame.get_column(name).is_null().to_numpy())):
             raise ValueError(
                 f"entity column {name!r} is missing at row {missing[0]}; drop such rows, or fill "
                 "in a value such as 'unknown'"

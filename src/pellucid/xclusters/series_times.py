@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from os.path import commonprefix
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -107,12 +108,6 @@ def _to_steps(times: np.ndarray, frequency: Any, name: str) -> np.ndarray:
     return np.floor(times / frequency) * frequency
 
 
-def as_numbers(times: np.ndarray) -> np.ndarray:
-    if times.dtype.kind == "M":
-        return times.astype("datetime64[us]").astype(np.int64).astype(np.float64)
-    return times.astype(np.float64)
-
-
 def _read_text(values: list[Any], name: str) -> np.ndarray:
     """Convert text or date objects to datetime64; each distinct value is parsed once."""
     distinct: dict[Any, int] = {}
@@ -195,7 +190,7 @@ def match_columns(names: Sequence[str], selection: Sequence[str]) -> list[str]:
 
 def read_column_times(names: Sequence[str]) -> np.ndarray:
     """Times from the names of columns without a shared prefix: numbers or dates, else 1, 2, ..."""
-    prefix = re.sub(r"[\d./:-]+$", "", _common_prefix(names))
+    prefix = re.sub(r"[\d./:-]+$", "", commonprefix(list(names)))  # noqa: RUF071
     for texts in (list(names), [name.removeprefix(prefix).strip() for name in names]):
         if (dates := parse_dates(texts)) is not None:
             return dates
@@ -206,9 +201,3 @@ def read_column_times(names: Sequence[str]) -> np.ndarray:
     if len(set(years)) == len(names):
         return np.array(years, dtype=np.int64)
     return np.arange(1, len(names) + 1)
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    n = next((i for i, sign in enumerate(first) if last[i : i + 1] != sign), len(first))
-    return first[:n]

@@ -108,7 +108,8 @@ class TreeGrower:
         for split in _splits(classifier, self._ranks):
             # An exact tree is grown completely, because tiny weights may round to no error.
             is_accurate = MEASURES[self.measure](growth.confusion) >= self.min_accuracy - ROUNDING
-            if self.min_accuracy < 1 and is_accurate and growth.has_all_clusters():
+            has_all_clusters = np.bincount(growth.predicted, minlength=growth.n_clusters).all()
+            if self.min_accuracy < 1 and is_accurate and has_all_clusters:
                 break
             growth.add(split)
         return growth
@@ -119,7 +120,14 @@ class TreeGrower:
         classifier = fit_tree(self.tree, self.X, labels, self.weight)
         tree = getattr(classifier, "tree_", None)
         if not all(hasattr(tree, part) for part in _PARTS):
-            return _read_opaque(classifier, self.X, labels)
+            n_nodes = node_count(classifier)
+            predicted = np.asarray(classifier.predict(self.X)).ravel()
+            if len(predicted) != len(labels) or not np.isin(predicted, labels).all():
+                raise ValueError(
+                    f"tree={type(classifier).__name__}(): predict must return one of the labels of "
+                    "fit per row; use a classifier"
+                )
+            return _OpaqueTree(predicted.astype(labels.dtype), n_nodes)
         growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
         for split in _splits(classifier, self.X):
             growth.add(split)
@@ -147,17 +155,6 @@ class _OpaqueTree(NamedTuple):
     n_nodes: int
 
 
-def _read_opaque(model: Any, X: np.ndarray, labels: np.ndarray) -> _OpaqueTree:
-    n_nodes = node_count(model)
-    predicted = np.asarray(model.predict(X)).ravel()
-    if len(predicted) != len(X) or not np.isin(predicted, labels).all():
-        raise ValueError(
-            f"tree={type(model).__name__}(): predict must return one of the labels of fit per row; "
-            "use a classifier"
-        )
-    return _OpaqueTree(predicted.astype(labels.dtype), n_nodes)
-
-
 class _ClassifierGrowth:
     """State of a growing classification tree: its splits, and what its nodes predict.
 
@@ -183,9 +180,6 @@ class _ClassifierGrowth:
             totals = self._totals(rows, self.measure_weight)
             self.confusion[:, self.cluster[split.node]] -= totals
             self.confusion[:, self.cluster[child]] += totals
-
-    def has_all_clusters(self) -> bool:
-        return bool(np.bincount(self.predicted, minlength=self.n_clusters).all())
 
     def useful_splits(self) -> list[SklearnSplit]:
         """The splits without those below which all leaves predict the same cluster."""
@@ -301,10 +295,8 @@ def node_count(model: Any) -> int:
 
 def check_instance(estimator: Any, name: str) -> None:
     if inspect.isclass(estimator):
-        raise TypeError(
-            f"{name} is the class {estimator.__name__}; pass an instance: "
-            f"{name}={estimator.__name__}()"
-        )
+        kind = estimator.__name__
+        raise TypeError(f"{name} is the class {kind}; pass an instance: {name}={kind}()")
 
 
 def name_of(estimator: Any) -> str:

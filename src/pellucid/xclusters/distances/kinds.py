@@ -76,13 +76,11 @@ class NumericDistance(Distance):
         return matrix
 
     def tile(self, rows: Any, others: Any, top: int, left: int, *, same: bool) -> np.ndarray:
-        if sparse.issparse(rows) or sparse.issparse(others):
-            return self._sparse_tile(sparse.csr_array(rows), sparse.csr_array(others))
-        return cdist(rows, others, self.scipy_name)
-
-    def _sparse_tile(self, a: sparse.csr_array, b: sparse.csr_array) -> np.ndarray:
+        if not (sparse.issparse(rows) or sparse.issparse(others)):
+            return cdist(rows, others, self.scipy_name)
         from pellucid.xclusters.kernels import sparse_distances
 
+        a, b = sparse.csr_array(rows), sparse.csr_array(others)
         for matrix in (a, b):
             matrix.sum_duplicates()
         distances, squared = np.empty((a.shape[0], b.shape[0])), self.scipy_name != "cityblock"

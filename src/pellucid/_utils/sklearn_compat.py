@@ -1,9 +1,8 @@
-"""The private names of scikit-learn and joblib that the package uses, in one place.
+"""The private names of scikit-learn 1.6 to 1.9 and of joblib that the package uses, in one place.
 
 scikit-learn does not document parameter constraints, but every estimator of its own has them, and
-they give users the messages they are used to. No other module imports private names of
-scikit-learn: ``tests/utils/test_sklearn_compat.py`` checks it. The names were checked with versions
-1.6 to 1.9.
+they give users the messages they are used to. ``tests/utils/test_sklearn_compat.py`` checks that no
+other module imports private names.
 """
 
 from __future__ import annotations
@@ -87,10 +86,9 @@ def decision_tree_classifier(
 ) -> DecisionTreeClassifier:
     """A fitted classifier with the given nodes; its classes are 0, 1, ...
 
-    scikit-learn has no public function that makes a tree from arrays. The state by which trees are
-    pickled is used, with the record type of the installed version. `nodes` has the fields of the
-    nodes by scikit-learn's names; fields that are left out are 0. `values` is the fraction of each
-    class, of shape (node_count, n_classes).
+    scikit-learn has no public function for this; the state by which trees are pickled is used.
+    `nodes` has fields by scikit-learn's names; those left out are 0. `values` is the fraction of
+    each class, of shape (node_count, n_classes).
     """
     from scipy import sparse
     from sklearn.tree import DecisionTreeClassifier

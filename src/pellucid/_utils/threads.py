@@ -188,12 +188,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Number of threads for an estimator's `n_jobs`.
+    """Number of threads for an estimator's `n_jobs`; None takes all that the process may use.
 
-    None takes all processors that the process may use. It respects ``joblib.parallel_config``,
-    the limits of the workers of joblib, ``threadpoolctl.threadpool_limits``, and the environment
-    variables ``OMP_NUM_THREADS`` and ``NUMBA_NUM_THREADS``. In the child of a fork, in which OpenMP
-    is limited to one thread, it takes one.
+    It respects ``joblib.parallel_config``, the limits of joblib's workers and of threadpoolctl,
+    ``OMP_NUM_THREADS`` and ``NUMBA_NUM_THREADS``. The child of a fork limits OpenMP to one thread.
     """
     if _was_forked.is_set():
         _was_forked.clear()

@@ -338,10 +338,7 @@ def prune(root: Region, least: float, min_rd: float) -> None:
 
 
 def kept_nodes(root: Region) -> list[Region]:
-    """The nodes of the pruned tree in preorder, without cuts that only remove a margin.
-
-    Sides of the kept nodes are replaced by what is kept of them.
-    """
+    """The nodes of the pruned tree in preorder, without cuts that only remove a margin."""
 
     def kept(region: Region) -> Region:
         while not region.is_end:

@@ -169,10 +169,9 @@ class MedianCut(SurrogateCost):
 def variance(values: np.ndarray, weight: np.ndarray, total: int, n_rows: int) -> float:
     """Weighted variance of a column of `n_rows` rows of weight `total`; -1 when it is constant.
 
-    Rows that are not among `values` are 0. Zeros are summed apart from other values, so that the
-    result has the same bits whether zeros are stored or not. The distinct other values are summed
-    in ascending order, so that neither the order of the rows nor copies matter, as differences to
-    the least value, so that no digits are lost far from 0.
+    Rows that are not among `values` are 0. Zeros are summed apart, so that stored zeros change no
+    bit. The distinct other values are summed in ascending order, so that order and copies of rows
+    change none, as differences to the least value, so that no digits are lost far from 0.
     """
     nonzero = values != 0
     if not nonzero.all():

@@ -18,11 +18,10 @@ from pellucid.tree.from_sklearn import SklearnSplit, build_from_splits
 
 
 class UniqueRows:
-    """The distinct rows of a problem, in lexicographic order.
+    """The distinct rows of a problem in lexicographic order, and the `number` of each row's own.
 
     Whatever is computed from them has the same bits for any order and storage of the rows, and
-    whether a row is weighted or repeated. `weight` is that of all rows that are equal to a distinct
-    row, and `number` is the distinct row of each row.
+    whether a row is weighted or repeated.
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -59,10 +59,7 @@ class OutputFiles:
         return cls(**_fields_of(cls, given))
 
     def check(self, file: Path) -> None:
-        """Fail unless all files can be written, and the input `file` can be read and is kept.
-
-        Which input suffixes are known is checked when the file is read.
-        """
+        """Fail unless all files can be written, and the input `file` can be read and is kept."""
         from pellucid.export.sql_dialects import DIALECTS
 
         if self.dialect not in DIALECTS:

@@ -34,11 +34,7 @@ N_CLUSTERS = 3
 def explain(
     request: TableRequest, memory: str | None = None, n_bootstraps: int | None = None
 ) -> None:
-    """Explain the clusters of the rows of a table and write the requested files.
-
-    A file that needs more than `memory`, by default half of what is available, is read in batches.
-    With `n_bootstraps`, the stability of the tree is measured.
-    """
+    """Explain the clusters of a table, read in batches if it is large, and write the files."""
     file, options, files = request.file, request.options, request.files
     if (limit := _limit_of(file, memory)) is not None:
         if files.output is not None:
@@ -184,9 +180,7 @@ def predict(model: Path, file: Path, files: OutputFiles, reading: ReadingOptions
     """Write the rows of `file` with their cluster and rule or region.
 
     The file is read like the one that the model was made of, unless `reading` says otherwise.
-    Rows have no cluster if a value that their path needs is missing. The rule of a row with a
-    value that was not in the training data is true for this value. A column of notes says which
-    rows these are, if there are any.
+    Rows have no cluster if a value that their path needs is missing.
     """
     from pellucid import from_json
 

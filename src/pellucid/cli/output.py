@@ -72,7 +72,7 @@ def show_line(text: str | Text, console: Console | None = None, *, style: str = 
 def _wrapped(line: str, width: int) -> str:
     """A line that is wrapped between words, with the same indentation in all parts."""
     indent = " " * (len(line) - len(line.lstrip()))
-    breaks: dict[str, bool] = {"break_long_words": False, "break_on_hyphens": False}
+    breaks: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
     return textwrap.fill(line, width, subsequent_indent=indent, **breaks)
 
 

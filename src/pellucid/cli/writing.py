@@ -126,11 +126,7 @@ def write_rows(table: pl.DataFrame, source: TableSource, files: OutputFiles) -> 
 
 
 def with_rules(source: TableSource, explanation: Any, found: Assignment) -> pl.DataFrame:
-    """The original table with the cluster and the rule of each row.
-
-    Rows without a leaf get empty fields. A column of notes says which values were not in the
-    training data, if there are any.
-    """
+    """The table with the cluster and rule of each row; notes name values that no training row has."""
     rules = explanation._leaf_rules
     place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
     place[[rule.leaf for rule in rules]] = np.arange(len(rules))

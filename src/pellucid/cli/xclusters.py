@@ -58,10 +58,7 @@ def xclusters(
     files: OutputFiles,
     reading: ReadingOptions,
 ) -> None:
-    """Cluster the series of a table such that its other columns explain them.
-
-    `k` is the range of the number of clusters, None to choose it from the number of entities.
-    """
+    """Cluster the series of a table such that its other columns explain them."""
     source = read_source(file, reading)
     read = _read_wide if given["time"] is None else _read_long
     found = read(source.table, given, {name: given[name] for name in (*_TIMES, *_VALUES)})

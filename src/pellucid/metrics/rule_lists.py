@@ -1,8 +1,7 @@
 """Measures of decision lists: information of the levels, and number of tests per row.
 
 A level of a decision list, or a leaf of a tree, is the rule "a row that is covered here (A) is
-classified correctly (B)". The measures take plain arrays, so they apply to any model: the level
-that covers each row, and the rows that the classifier of each level classifies correctly.
+classified correctly (B)". The measures take plain arrays, so they apply to any model.
 """
 
 from __future__ import annotations

@@ -39,13 +39,11 @@ class AlternativeTrees:
 
 
 def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
-    """Shorter and longer trees for the reference of a fitted tree model.
+    """Shorter and longer trees for the reference of a fitted tree model, measured on all rows.
 
-    The shorter ones are those along the path of :class:`~pellucid.ExShallow`. The longer ones
-    are the stages of a model that has any, else what :class:`~pellucid.ExKMC` makes of the
-    model's own tree, up to a leaf more for every cluster. Trees are looked for on a sample of
-    the rows if there are many, and measured on all of them. `reference` is the position of the
-    reference's cluster of each row, -1 for none.
+    The shorter ones are along the path of ExShallow. The longer ones are the stages of a model that
+    has any, else what ExKMC makes of its tree. Of many rows, trees are looked for on a sample.
+    `reference` is the position of the reference's cluster of each row, -1 for none.
     """
     n_clusters = len(model.cluster_names_)
     known = np.flatnonzero(reference >= 0)

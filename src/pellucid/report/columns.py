@@ -318,12 +318,10 @@ class Profile:
     def differences(
         self, cluster: np.ndarray, n_clusters: int, means: tuple[Any, ...] | None = None
     ) -> np.ndarray:
-        """How far each cluster is from the rest.
+        """How far each cluster is from the rest, as in `plotting.profile.standardized_differences`.
 
-        Mean less mean of the rest in standard deviations, as in
-        :func:`pellucid.plotting.profile.standardized_differences`, on the scale of the axis. For
-        categories, of the one of which that is farthest. `means` are those of the numbers, where
-        they are known.
+        On the scale of the axis; of categories, that of the one that is farthest. `means` are
+        those of the numbers, where they are known.
         """
         if self.is_number:
             if self.axis.unit is not None:

@@ -55,9 +55,8 @@ def choose_columns(
 ) -> PageColumns:
     """The columns of the model (`used`), and those that differ most between its clusters.
 
-    `read` gives a column by its name, `position` is the cluster of each row, and `cuts` has the
-    thresholds of the model by column of numbers. `logarithmic` are the columns that were clustered
-    on a logarithmic scale.
+    `position` is the cluster of each row, `cuts` has the thresholds of the model by column, and
+    `logarithmic` are the columns that were clustered on a logarithmic scale.
     """
     first = dict.fromkeys(used)
     kept: dict[str, Profile] = {}
@@ -154,10 +153,7 @@ def hide_small(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def suggest_cluster_names(
     explanation: Explanation, profiles: Iterable[Profile], position: np.ndarray
 ) -> list[str]:
-    """Short descriptions of clusters that only have numbers, by named columns of numbers.
-
-    None without names of the columns, and for rules about categories.
-    """
+    """Short descriptions of clusters that only have numbers, by named columns of numbers if any."""
     labels = explanation.cluster_names_
     columns = [p.column for p in profiles if isinstance(p.column, NumberColumn)]
     columns = [column for column in columns if not np.isnan(column.numbers).any()]

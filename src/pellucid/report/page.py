@@ -1,8 +1,5 @@
 """The page: a payload, a style and a script in one file that needs nothing else.
 
-Pages of trees and of regions have a common beginning and end: title, clusters, columns, notes and
-versions.
-
 There is one template and every value in it is escaped, so a template engine would add a package
 and no safety. The script is bundled from `frontend` without d3 or Vega, so that a page stays small
 and its content security policy allows no other source.

@@ -31,10 +31,7 @@ border-bottom:1px solid #e3e7ea}td:first-child,th:first-child{text-align:left}
 def write_rule_report(
     path: str | PathLike[str], model: Any, X: Any, *, title: str | None = None
 ) -> Path:
-    """Write a rule set as one HTML file, without scripts.
-
-    Overlaps and the share without a rule are counted on `X`.
-    """
+    """Write a rule set as one HTML file without scripts; overlaps are counted on `X`."""
     held = model.holds(X)
     heading, cards = escape(title or "Rules"), _cards(model)
     # At most three cards in a row, so that the last row is as full as the others.

@@ -147,10 +147,9 @@ def describe_tree(
 
 
 def marked_sql(marked: Any, marks: list[str]) -> dict[str, str]:
-    """SQL of a model whose labels are marks, by dialect, without the quotes of the marks.
+    """SQL by dialect with unquoted marks, or the name of a dialect that has the same text.
 
-    A text that is the same in another dialect is the name of that dialect. Empty if a category
-    cannot be written.
+    Empty if a category cannot be written.
     """
     found: dict[str, str] = {}
     try:

@@ -224,10 +224,7 @@ class _FixedReference(BaseEstimator):
 
 
 def adjusted_rand_index(table: np.ndarray) -> float:
-    """The adjusted Rand index of two clusterings, given the number of rows by pair of clusters.
-
-    That of scikit-learn takes as long as the fit of a small tree.
-    """
+    """The adjusted Rand index of a table of counts; that of scikit-learn takes as long as a fit."""
     sums = (table.ravel(), table.sum(axis=1), table.sum(axis=0), table.sum(keepdims=True).ravel())
     both, first, second, every = (sum(n * (n - 1) // 2 for n in s.tolist()) for s in sums)
     expected, largest = first * second / max(every, 1), (first + second) / 2
@@ -245,11 +242,7 @@ class _Draw(NamedTuple):
 def _returning_cuts(
     values: np.ndarray, units: np.ndarray, threshold: float, draws: list[np.ndarray]
 ) -> list[float]:
-    """The threshold of each draw that divides rows almost as one of the model does, if any does.
-
-    `values` and `units` are the values of the rows and their weights, and `draws` has the
-    thresholds of each draw on the same column.
-    """
+    """The threshold of each draw that divides rows almost as one of the model does, if any does."""
     order = np.argsort(values, kind="stable")
     below = np.concatenate([[0], np.cumsum(units[order])])
     total, found = int(below[-1]), []

@@ -57,21 +57,17 @@ class PairSearch:
     If D and N are monotone, the lower bound of a block [k1, k2] × [α1, α2] is D(k2, α1) +
     λ·N(k1, α2), and its upper bound is the smaller objective of these two corners. The block with
     the smallest lower bound is split along its longer side, relative to the whole range; of equal
-    sides, k is split, as in the example of the paper. Blocks with lower + ε_b ≥ best objective are
-    pruned. Each pair is evaluated once.
+    sides, k is split, as in the paper. Blocks with lower + ε_b ≥ best objective are pruned.
 
-    Before a block is split, its first and last values of k are removed as long as they are pruned
-    by themselves. Their bound is D(k, α1) + λ·N(k, α2), with the values of the corners of the block
+    Before a split, the first and last values of k are removed as long as they are pruned by
+    themselves. Their bound is D(k, α1) + λ·N(k, α2), with the values of the corners of the block
     where these are not evaluated. This reduction of branch-reduce-and-bound (Hellings et al. 2012)
     is not in algorithm 1. It evaluates nothing itself and usually saves evaluations.
 
     Blocks of a single k are not split further if α2 - α1 is at most `alpha_tol`, or `coarse_tol`
-    while all evaluated pairs have a `penalty`. This number, at least 0, is added to the objective
-    of a pair, such as for a tree that is not accurate enough. Blocks with a penalty at (k1, α2) are
-    pruned if there is a pair without one; until then, those of the smallest penalty come first.
-
-    `stop` is called before each evaluation, `report` with the best objective and the lower bound
-    after each step. `best` is the least objective with its pair (k, α).
+    while all evaluated pairs have a `penalty`, a number that is added to the objective. Blocks with
+    a penalty at (k1, α2) are pruned if a pair has none; until then, the smallest comes first.
+    `stop` is called before each evaluation, `report` with the best objective and the lower bound.
     """
 
     parts: Parts

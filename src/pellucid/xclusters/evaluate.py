@@ -62,9 +62,8 @@ class Evaluation(NamedTuple):
 class Evaluator:
     """Evaluate each pair once, cache it, and normalize D and N.
 
-    D is divided by D(k_min, α = 1), and N by N(k_max, α = 0). These are the largest values if D and
-    N are monotone. The two pairs are evaluated first; `progress` is reported after each further
-    one. `trade_off` is the weight λ of N.
+    D is divided by D(k_min, α = 1), and N by N(k_max, α = 0): the largest values if D and N are
+    monotone. They are evaluated first. `trade_off` is the weight λ of N.
     """
 
     mixture: Mixture
@@ -109,10 +108,8 @@ class Evaluator:
     def penalty(self, k: int, alpha: float) -> float:
         """0 if the tree of a pair reaches its required accuracy, else a large number.
 
-        A clustering is explained only if its tree is accurate, so that a pair with a less accurate
-        tree is worse than all others. Fewer clusters than the smallest k, which identical rows
-        cause, are worst. A cluster of fewer rows than `min_size` is worse than none, but better
-        than a less accurate tree.
+        Fewer clusters than the smallest k, which identical rows cause, are worst. A cluster of
+        fewer rows than `min_size` is better than a less accurate tree.
         """
         evaluation = self.evaluate(k, alpha)
         shortfall = self.grower.min_accuracy - evaluation.accuracy
@@ -156,11 +153,7 @@ class Evaluator:
 def distortion_and_medoids(
     distances: np.ndarray, labels: np.ndarray, weight: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Distortion D and the medoids of a clustering.
-
-    D = Σ_i w_i · d(i, medoid of the cluster of i)². The medoid of a cluster is the member that
-    minimizes this sum over the cluster; ties go to the first row.
-    """
+    """D = Σ_i w_i · d(i, medoid of the cluster of i)², and the medoids, which minimize it."""
     total, medoids = 0.0, []
     for cluster in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == cluster)

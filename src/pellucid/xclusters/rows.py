@@ -196,12 +196,10 @@ def _check_not_empty(rows: Any, name: str) -> Any:
 
 
 class RowGroups(NamedTuple):
-    """Groups of identical rows.
+    """Groups of identical rows: `first` row, total `weight` and `rank` by values of each group.
 
     Clusters that are computed from distinct rows with added weights are the same whether a row has
-    an integer weight or is repeated, and whatever the order of the rows. `first` and `weight` are
-    the first row and the total weight of each group, `group` is that of each row, and `rank` is the
-    place of each group if they are sorted by their values.
+    an integer weight or is repeated, and whatever the order. `group` is the group of each row.
     """
 
     first: np.ndarray
@@ -261,11 +259,7 @@ def _rank(keys: Sequence[tuple[Any, ...]]) -> np.ndarray:
 
 
 def order_by_values(rows: Any, weight: np.ndarray) -> np.ndarray:
-    """Row numbers in an order that depends on the values of the rows and their weights only.
-
-    Rows are sorted by a hash of their values, so that no side is preferred. Storage and the type of
-    numbers make no difference.
-    """
+    """Row numbers by hashes of the values, whatever their storage and type, and by weights."""
     keys = b"".join(blake2b(row, digest_size=8).digest() for row in _row_bytes(rows))
     return np.lexsort((weight, np.frombuffer(keys, dtype=np.uint64)))
 

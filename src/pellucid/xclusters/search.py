@@ -86,10 +86,7 @@ def bayesian_search(
     n_pairs: int | None = None,
     random_state: int = 0,
 ) -> None:
-    """Bayesian optimization: random pairs, then pairs suggested by a Gaussian process.
-
-    α is continuous. A repeated pair counts toward `n_pairs`, although it is cached.
-    """
+    """Bayesian optimization: random pairs, then pairs suggested by a Gaussian process."""
     from threadpoolctl import threadpool_limits
 
     package = import_optional("bayes_opt", option("search", "bayes"), _ALTERNATIVE)
@@ -121,12 +118,9 @@ def refine_locally(
 ) -> None:
     """Evaluate the neighbors of the best pairs until no neighbor of a near-best pair is left.
 
-    Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
-    close to one that is almost as good. The step in α is halved as long as it is larger than
-    `alpha_tol`, the distance within which two values of α are the same. Before, α = 0 is evaluated
-    with every k, so that the result is not worse than clustering first and explaining afterwards.
-
-    `known` are the evaluated pairs, a live view that grows when `objective` evaluates a pair.
+    If D and N are not monotone, the best pair is often close to one that is almost as good. The
+    step in α is halved down to `alpha_tol`. Before, α = 0 is evaluated with every k, so that the
+    result is not worse than clustering first. `known` is a live view of the evaluated pairs.
     """
     n_grid = len(ks) * len(alpha_grid(alpha_step))
     most = int(n_grid * MAX_EVALUATED + 1e-9)
@@ -173,10 +167,7 @@ def _neighbors_of_near_best(
 
 @dataclass
 class SearchOutcome:
-    """The selected pair, its normalized objective D + λ·N, and how it was found.
-
-    `is_complete` says whether the search ended before a limit or an interrupt.
-    """
+    """The selected pair, its normalized objective D + λ·N, and how it was found."""
 
     chosen: Evaluation
     objective: float
@@ -341,11 +332,7 @@ def _make_clusterer(model: Any, mixture: Mixture, weight: np.ndarray) -> Cluster
 
 
 def clusterer_input(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """Function that converts distances to the input of a clusterer, after checking it.
-
-    A clusterer must expect distances or affinities. Others would use the distances to all rows as
-    features.
-    """
+    """The function that converts distances to the input of a clusterer, which is checked."""
     check_instance(estimator, "clusterer")
     name = name_of(estimator)
     if hasattr(estimator, "steps"):

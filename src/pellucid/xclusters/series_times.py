@@ -53,11 +53,7 @@ def read_times(column: Any) -> np.ndarray:
 
 
 def parse_dates(texts: Sequence[str]) -> np.ndarray | None:
-    """Parse dates that all have one format; None if no format fits.
-
-    The formats are ISO 8601 and those that write the month as a word or start with the year, so
-    that day and month cannot be confused.
-    """
+    """Parse dates of one format in which day and month cannot be confused; None if none fits."""
     if all(map(_ISO.fullmatch, texts)):
         try:
             return np.array([text.replace(" ", "T") for text in texts], dtype="datetime64[D]")
@@ -87,10 +83,7 @@ def time_axis(times: np.ndarray, frequency: Any, name: str) -> tuple[np.ndarray,
 
 
 def _to_steps(times: np.ndarray, frequency: Any, name: str) -> np.ndarray:
-    """Round each time down to the start of its hour, day, week (Monday), month, year or step.
-
-    The `frequency` of numeric times is a number: the length of the steps, which start at 0.
-    """
+    """Round each time down to the start of its step; weeks start on Monday, numeric steps at 0."""
     if times.dtype.kind == "M":
         if frequency not in FREQUENCIES:
             raise ValueError(
@@ -146,11 +139,7 @@ class TimeColumns(NamedTuple):
 
 
 def find_time_columns(names: Sequence[str]) -> TimeColumns | None:
-    """Find numeric columns whose names are years or dates: ``1952``, ``y1952``, ``2020-01-31``.
-
-    Returns None if fewer than three columns are found. Several series, such as ``pop_1990,
-    gdp_1990``, are an error.
-    """
+    """Numeric columns named by times, such as ``1952``, ``y1952`` or ``2020-01-31``; None if few."""
     groups: dict[str, list[str]] = {}
     for name in names:
         if parse_dates([name]) is not None:

@@ -137,10 +137,7 @@ class TreeGrower:
 def relabel_clusters(
     tree: ThresholdTree, new_label: np.ndarray, n_rows: np.ndarray
 ) -> ThresholdTree:
-    """Copy of the tree in which cluster c becomes ``new_label[c]``.
-
-    n_rows[i] is the number of rows of leaf i, which the tree of distinct rows does not know.
-    """
+    """The tree with other clusters, and with the number of all rows, not distinct ones, by leaf."""
     n_rows = n_rows.copy()
     for node in reversed(np.flatnonzero(~tree.is_leaf)):  # parents have smaller numbers
         n_rows[node] = n_rows[tree.children_left[node]] + n_rows[tree.children_right[node]]
@@ -156,11 +153,7 @@ class _OpaqueTree(NamedTuple):
 
 
 class _ClassifierGrowth:
-    """State of a growing classification tree: its splits, and what its nodes predict.
-
-    `cluster` is the heaviest cluster of each node, `predicted` the predicted cluster of each row,
-    and `confusion` the confusion matrix, weighted by `measure_weight`.
-    """
+    """A growing tree: `cluster` of each node, `predicted` ones of each row, and their `confusion`."""
 
     def __init__(self, labels: np.ndarray, weight: np.ndarray, measure_weight: np.ndarray) -> None:
         self.labels, self.weight, self.measure_weight = labels, weight, measure_weight
@@ -239,11 +232,7 @@ MEASURES = {"f1": weighted_f1, "accuracy": accuracy}
 
 
 def reachable_accuracy(X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
-    """Accuracy of the best possible tree.
-
-    Identical rows reach the same leaf, so at best each group of identical rows is assigned to
-    its heaviest cluster.
-    """
+    """Accuracy of the best tree, in which all identical rows get their heaviest cluster."""
     group = np.unique(X, axis=0, return_inverse=True)[1].ravel()
     n = int(labels.max()) + 1
     totals = np.bincount(group * n + labels, weights=weight, minlength=n * (int(group.max()) + 1))

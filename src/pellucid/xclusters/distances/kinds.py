@@ -219,8 +219,7 @@ class DTW(Distance):
     """Square root of the sum of squared differences along the best alignment of two series.
 
     `window` is the maximum |i - j| of aligned steps i and j, in addition to the difference of the
-    lengths. The loop is our own, compiled with Numba like all others: dtaidistance, the usual
-    library, has no wheels for Linux on ARM and needs a C compiler there.
+    lengths. The loop is our own: dtaidistance has no wheels for Linux on ARM.
     """
 
     name = "dtw"

@@ -190,10 +190,7 @@ def _compute_tiles(
     *,
     same: bool = False,
 ) -> np.ndarray:
-    """Compute the matrix by batches of tiles, with progress and Ctrl-C checks in between.
-
-    If both sides are the `same` rows, the tiles of the upper triangle are enough.
-    """
+    """Compute the matrix by batches of tiles; only its upper triangle if both are the `same`."""
     n_rows, n_columns = count_rows(rows), count_rows(others)
     require_memory(n_rows, n_columns)
     distances = np.zeros((n_rows, n_columns))
@@ -247,11 +244,7 @@ def _check_rectangle(X: Any, Y: Any) -> np.ndarray:
 
 
 def row_major(distances: np.ndarray) -> np.ndarray:
-    """A symmetric matrix in row-major (C) order, without a copy if possible.
-
-    A matrix in Fortran order is transposed. If its triangles differ by rounding, the result
-    therefore depends on the storage order.
-    """
+    """A symmetric matrix in row-major (C) order; one in Fortran order is transposed, not copied."""
     if distances.flags.f_contiguous and not distances.flags.c_contiguous:
         distances = distances.T
     return np.ascontiguousarray(distances)

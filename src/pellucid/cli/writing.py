@@ -126,7 +126,7 @@ def write_rows(table: pl.DataFrame, source: TableSource, files: OutputFiles) -> 
 
 
 def with_rules(source: TableSource, explanation: Any, found: Assignment) -> pl.DataFrame:
-    """The table with the cluster and rule of each row; notes name values that no training row has."""
+    """The table with the cluster and rule of each row; notes name values new to the model."""
     rules = explanation._leaf_rules
     place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
     place[[rule.leaf for rule in rules]] = np.arange(len(rules))

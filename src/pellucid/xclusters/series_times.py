@@ -139,7 +139,7 @@ class TimeColumns(NamedTuple):
 
 
 def find_time_columns(names: Sequence[str]) -> TimeColumns | None:
-    """Numeric columns named by times, such as ``1952``, ``y1952`` or ``2020-01-31``; None if few."""
+    """Numeric columns named by times, such as ``y1952`` or ``2020-01-31``; None if few."""
     groups: dict[str, list[str]] = {}
     for name in names:
         if parse_dates([name]) is not None:

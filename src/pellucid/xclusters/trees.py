@@ -153,7 +153,7 @@ class _OpaqueTree(NamedTuple):
 
 
 class _ClassifierGrowth:
-    """A growing tree: `cluster` of each node, `predicted` ones of each row, and their `confusion`."""
+    """A growing tree: its splits, `cluster` of each node, `predicted` rows, and `confusion`."""
 
     def __init__(self, labels: np.ndarray, weight: np.ndarray, measure_weight: np.ndarray) -> None:
         self.labels, self.weight, self.measure_weight = labels, weight, measure_weight

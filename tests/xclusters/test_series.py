@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from _support.extended import examples
 from pellucid.xclusters import series_from_long, series_from_wide
-from pellucid.xclusters.series_times import (
+from pellucid.xclusters.series import (
     find_time_columns,
     match_columns,
     parse_dates,

@@ -23,7 +23,7 @@ from pellucid.table_explainer.arguments import match_names, one_name
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.writing import write_table
 from pellucid.xclusters import SeriesTable, XClusters, series_from_long, series_from_wide
-from pellucid.xclusters.series_times import find_time_columns, match_columns
+from pellucid.xclusters.series import find_time_columns, match_columns
 
 # Steps of the alignments of all pairs of series up to which they are compared by DTW: a minute.
 MAX_STEPS = 2 * 10**10
@@ -284,14 +284,11 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
 
 
 def _data(model: Any, found: EntitySeries) -> dict[str, Any]:
+    measures = ("objective", "distortion", "n_nodes", "accuracy", "explained_share")
     return {
         "k": len(model.rules_),
         "alpha": float(model.best_alpha_),
-        "objective": float(model.objective_),
-        "distortion": float(model.distortion_),
-        "n_nodes": int(model.n_nodes_),
-        "accuracy": float(model.accuracy_),
-        "explained_share": float(model.explained_share_),
+        **{name: getattr(model, f"{name}_") for name in measures},
         "n_evaluations": len(model.evaluations_),
         "weight": "none" if found.weights is None else found.weighted_by,
         "clusters": [

@@ -340,17 +340,11 @@ class _Refits:
             size = int(self.units[mask].sum())
             share = int(stayed[mask].sum()) / (size * n_draws) if size else float("nan")
             clusters.append(ClusterStability(name, int(mask.sum()), share))
-        return Stability(
-            n_draws,
-            reference,
-            None if fraction is None else float(fraction),
-            int(stayed.sum()) / (total * n_draws),
-            np.array([draw.ari for draw in draws]),
-            self.returns / n_draws,
-            tuple(clusters),
-            self._columns(draws, table),
-            self._questions(draws, table),
-        )
+        fraction = None if fraction is None else float(fraction)
+        agreement = int(stayed.sum()) / (total * n_draws)
+        rows = np.array([draw.ari for draw in draws]), self.returns / n_draws
+        parts = tuple(clusters), self._columns(draws, table), self._questions(draws, table)
+        return Stability(n_draws, reference, fraction, agreement, *rows, *parts)
 
     def _columns(self, draws: list[_Draw], table: Restated) -> tuple[ColumnStability, ...]:
         names, tree = table.columns, self.model.tree_

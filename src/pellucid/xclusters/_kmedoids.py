@@ -18,7 +18,7 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parame
 from pellucid._utils.typed_bases import BaseEstimator, ClusterMixin
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
-from pellucid.xclusters.distances.kinds import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
+from pellucid.xclusters.distances.kinds import SCIPY_METRICS
 from pellucid.xclusters.distances.pairwise import METRICS, between, column_ranges, pairwise
 from pellucid.xclusters.features import take_rows
 from pellucid.xclusters.medoids import k_medoids
@@ -105,7 +105,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: dict[Any, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "metric": [StrOptions({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS}), callable],
+        "metric": [StrOptions({*METRICS, *SCIPY_METRICS}), callable],
         "init": [StrOptions({"build", "k-medoids++"}), "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "window": [Interval(Integral, 0, None, closed="left"), None],

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.frames import Columns, as_table, is_numeric, with_names
-from pellucid.xclusters.distances.kinds import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
+from pellucid.xclusters.distances.kinds import SCIPY_METRICS
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,8 @@ def choose_features(
         explanation = [i for i in all_columns if i not in (accuracy or ())]
     if accuracy is None:
         accuracy = [i for i in all_columns if i not in explanation]
-    for chosen, kind, other in (
-        (accuracy, "accuracy", "explanation"),
-        (explanation, "explanation", "accuracy"),
-    ):
+    kinds = ("accuracy", "explanation")
+    for chosen, kind, other in zip((accuracy, explanation), kinds, kinds[::-1]):
         if not chosen:
             raise ValueError(
                 f"no column is left for the {kind} features, because all {len(names)} columns are "
@@ -177,11 +175,7 @@ def format_names(names: Sequence[str]) -> str:
 
 _MAX_SHOWN = 12  # names of columns in a message
 # Distances that are only defined for numbers.
-NUMERIC_METRICS = (
-    *("dtw", "euclidean", "manhattan", "cosine"),
-    *SCIPY_METRICS,
-    *SCIPY_BOOLEAN_METRICS,
-)
+NUMERIC_METRICS = ("dtw", "euclidean", "manhattan", "cosine", *SCIPY_METRICS)
 
 
 def accuracy_data(accuracy: Any, metric: str | Callable[..., Any]) -> Any:

@@ -188,16 +188,9 @@ def find_clusters(
 ) -> SearchOutcome:
     """Minimize D(k, α) + λ·N(k, α) by the search that an :class:`~pellucid.XClusters` names."""
     with Interrupt() as interrupt:
-        evaluator = Evaluator(
-            mixture,
-            grower,
-            _make_clusterer(model, mixture, weight),
-            weight,
-            k_range,
-            model.trade_off,
-            Progress("XClusters", 0, model.verbose),
-            model.min_cluster_size,
-        )
+        clusterer = _make_clusterer(model, mixture, weight)
+        options = model.trade_off, Progress("XClusters", 0, model.verbose), model.min_cluster_size
+        evaluator = Evaluator(mixture, grower, clusterer, weight, k_range, *options)
         max_evaluations, is_complete = model.max_evaluations or np.inf, True
 
         def stop() -> bool:

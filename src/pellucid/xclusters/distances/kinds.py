@@ -116,13 +116,13 @@ class Cosine(NumericDistance):
         return distances
 
 
-# Metrics of `scipy.spatial.distance` for numbers that do not depend on other rows.
-SCIPY_METRICS = (
-    *("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "hamming"),
-    *("jensenshannon", "minkowski", "sqeuclidean"),
-)
 # Metrics of `scipy.spatial.distance` for rows of 0 and 1.
 SCIPY_BOOLEAN_METRICS = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+# These and its metrics for numbers that do not depend on other rows.
+SCIPY_METRICS = (
+    *("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "hamming"),
+    *("jensenshannon", "minkowski", "sqeuclidean", *SCIPY_BOOLEAN_METRICS),
+)
 
 
 class ScipyDistance(NumericDistance):

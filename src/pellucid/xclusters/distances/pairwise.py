@@ -17,7 +17,6 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.xclusters.distances.kinds import (
     DTW,
-    SCIPY_BOOLEAN_METRICS,
     SCIPY_METRICS,
     CallableDistance,
     Cosine,
@@ -158,7 +157,7 @@ def find_distance(metric: Any, window: int | None = None, ranges: Any = None) ->
         return NumericDistance("manhattan", "cityblock")
     if metric == "euclidean":
         return NumericDistance(metric)
-    if metric in (*SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS):
+    if metric in SCIPY_METRICS:
         return ScipyDistance(metric)
     raise ValueError(f"unknown metric={metric!r}; {_advice(str(metric))}")
 
@@ -175,7 +174,7 @@ _REPLACEMENTS = {
 def _advice(metric: str) -> str:
     if metric in _REPLACEMENTS:
         return _REPLACEMENTS[metric]
-    names = sorted({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS})
+    names = sorted({*METRICS, *SCIPY_METRICS})
     if close := get_close_matches(metric.lower(), names, n=1):
         return f"did you mean {close[0]!r}?"
     return f"use {', '.join(map(repr, names))}, or a function of two rows"

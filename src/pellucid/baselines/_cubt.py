@@ -144,12 +144,9 @@ class CUBT(UnsupervisedTree):
         self.max_n_leaves_ = len(leaves)
         n_leaves = k if self.n_leaves is None else self.n_leaves
         if n_leaves > 1 and self.max_n_leaves_ < min(n_leaves, k):
-            warnings.warn(
-                f"the maximal tree has {self.max_n_leaves_} leaves for {k} clusters; lower "
-                "min_size or min_deviance, or use fewer clusters",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            found = f"the maximal tree has {self.max_n_leaves_} leaves for {k} clusters"
+            hint = "lower min_size or min_deviance, or use fewer clusters"
+            warnings.warn(f"{found}; {hint}", ConvergenceWarning, stacklevel=4)
         groups = LeafGroups(rows, leaves, self.nearest_share)
         splits = prune(splits, groups, n_leaves, self.min_distance)
         joined = groups.join(k, self.join)

@@ -289,16 +289,15 @@ def info_command() -> None:
 
     required = ("numpy", "scipy", "scikit-learn", "numba", "narwhals")
     optional = ("polars", "matplotlib", "pandas", "onnx")
-    show_measures(
-        [
-            ("pellucid", __version__),
-            ("python", f"{platform.python_version()} ({sys.executable})"),
-            ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
-            ("threads", str(count_threads(None))),
-            ("compiled code", first_use.code_folder() or "not cached: no writable folder"),
-            *((name, _version(name)) for name in (*required, *optional)),
-        ]
-    )
+    facts = {
+        "pellucid": __version__,
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "threads": str(count_threads(None)),
+        "compiled code": first_use.code_folder() or "not cached: no writable folder",
+        **{name: _version(name) for name in (*required, *optional)},
+    }
+    show_measures(facts.items())
 
 
 def _version(package: str) -> str:

@@ -104,15 +104,14 @@ def _show(found: TableExplanation) -> None:
     cost = f"cost (spread within clusters), compared with {reference}"
     is_labelled = fitted.prepared.labels is not None
     right = "their own label" if is_labelled else f"the cluster of {reference}"
-    output.show_measures(
-        [
-            (cost, output.cost_change(measures["cost_ratio"])),
-            (f"rows whose rule gives {right}", percent(measures["agreement"])),
-            ("conditions per row, on average", f"{measures['conditions']:.2f}"),
-            ("longest path in the tree", count(int(measures["max_depth"]), "question")),
-            ("columns used", f"{measures['n_columns_used']} of {measures['n_columns']}"),
-        ]
-    )
+    shown = {
+        cost: output.cost_change(measures["cost_ratio"]),
+        f"rows whose rule gives {right}": percent(measures["agreement"]),
+        "conditions per row, on average": f"{measures['conditions']:.2f}",
+        "longest path in the tree": count(int(measures["max_depth"]), "question"),
+        "columns used": f"{measures['n_columns_used']} of {measures['n_columns']}",
+    }
+    output.show_measures(shown.items())
     output.show_line(f"purity: share of the rows in the same cluster of {reference}")
     if found.stability is not None:
         output.show_line(f"\n{found.stability}\n")

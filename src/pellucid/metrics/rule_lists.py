@@ -112,13 +112,8 @@ def level_measures(level: Any, correct: Any, *, sample_weight: Any = None) -> Le
         bayes_factor = n_ab * (total - n_b) / (n_b * (n_a - n_ab))
     bayes_factor = np.where((n_b > 0) & (n_b < total), bayes_factor, 1.0)
     information = _times_log(p_b_given_a, p_b) + _times_log(1 - p_b_given_a, 1 - p_b)
-    return LevelMeasures(
-        support=support,
-        bayes_factor=bayes_factor,
-        lift=lift,
-        j_score=support * information,
-        nmi=_normalised_information(support, p_b, n_ab / total),
-    )
+    j_score, nmi = support * information, _normalised_information(support, p_b, n_ab / total)
+    return LevelMeasures(support, bayes_factor, lift, j_score, nmi)
 
 
 def eop_complexity(

@@ -223,12 +223,7 @@ class Profile:
     axis_spread: float
 
     def __init__(
-        self,
-        column: Column,
-        cuts: Sequence[float] = (),
-        cluster: np.ndarray | None = None,
-        *,
-        is_log: bool = False,
+        self, column: Column, cuts: Sequence[float] = (), cluster: Any = None, is_log: bool = False
     ) -> None:
         self.column = column
         self.is_number: bool = isinstance(column, NumberColumn)

@@ -95,14 +95,9 @@ def find_table_facts(
         role = "date" if column.format is not None and column.format.is_date else "number"
         found = describe_numbers(numbers[name], is_sample=rows is not None)
         columns.append(ColumnFacts(name, role, missing=int(np.isnan(values).sum()), **found))
-    return TableFacts(
-        n_read=n_rows + n_noise,
-        n_used=n_rows,
-        dropped={"noise": n_noise},
-        columns=columns,
-        n_further=len(all_names) - len(names),
-        **related_columns(numbers),
-    )
+    dropped, n_further = {"noise": n_noise}, len(all_names) - len(names)
+    related = related_columns(numbers)
+    return TableFacts(n_rows + n_noise, n_rows, dropped, columns, n_further, **related)
 
 
 def sampled_rows(n_rows: int, n_columns: int) -> np.ndarray | None:

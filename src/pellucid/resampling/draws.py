@@ -176,11 +176,8 @@ def measure_stability(
     if not draws:
         raise KeyboardInterrupt
     if len(draws) < n_bootstraps:
-        warnings.warn(
-            f"interrupted: the stability is that of {len(draws)} of {n_bootstraps} draws",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        text = f"interrupted: the stability is that of {len(draws)} of {n_bootstraps} draws"
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
     if table is None:
         table = restated(Explanation.of(model), range(model.tree_.node_count), True)
     return refits.summarize(draws, fraction, reference, table)

@@ -155,25 +155,16 @@ class KMedoids(ClusterMixin, BaseEstimator):
         distances = pairwise(
             rows, self.metric, window=self.window, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        result = k_medoids(
-            distances,
-            self.n_clusters,
-            weights=weight,
-            init=self.init,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            check_input=False,
-            order=None if is_given else order_by_values(rows, weight),
-        )
+        names = ("init", "max_iter", "random_state", "n_jobs")
+        options: dict[str, Any] = {name: getattr(self, name) for name in names}
+        options |= {"weights": weight, "check_input": False}
+        order = None if is_given else order_by_values(rows, weight)
+        result = k_medoids(distances, self.n_clusters, order=order, **options)
         n_found = len(np.unique(result.labels))
         if n_found < self.n_clusters:
-            warnings.warn(
-                f"only {n_found} of {self.n_clusters} clusters have rows, because medoids have "
-                "distance 0 from each other; reduce n_clusters",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            found = f"only {n_found} of {self.n_clusters} clusters have rows"
+            reason = "because medoids have distance 0 from each other; reduce n_clusters"
+            warnings.warn(f"{found}, {reason}", ConvergenceWarning, stacklevel=2)
         self.medoid_indices_: np.ndarray = result.indices
         self.labels_: np.ndarray = result.labels
         self.inertia_: float = result.loss

@@ -416,7 +416,7 @@ class XClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimato
             measure_weight=measure_weight,
             random_state=int(seed),
         )
-        outcome = find_clusters(self, Mixture(a, e), grower, rows.weight, k_range, int(seed))
+        outcome = find_clusters(self, Mixture(a, e), grower, k_range)
         whole = distortion_and_medoids(a, np.zeros(len(a), dtype=int), rows.weight)[0]
         share = 1 - outcome.chosen.distortion / whole if whole else 0.0
         self.explained_share_: float = max(share, 0.0)

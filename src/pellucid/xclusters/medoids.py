@@ -272,12 +272,8 @@ class MedoidSearch:
             n_tried += end - begin
             begin = end % n
         if n_since_swap < n:
-            warnings.warn(
-                f"k-medoids stopped after max_iter={max_iter} passes before it converged; "
-                "increase max_iter",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            found = f"k-medoids stopped after max_iter={max_iter} passes before it converged"
+            warnings.warn(f"{found}; increase max_iter", ConvergenceWarning, stacklevel=3)
         return n_swaps, -(-n_tried // n)
 
     def labels_and_loss(self) -> tuple[np.ndarray, float]:

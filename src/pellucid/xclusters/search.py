@@ -179,18 +179,13 @@ class SearchOutcome:
 
 
 def find_clusters(
-    model: Any,
-    mixture: Mixture,
-    grower: TreeGrower,
-    weight: np.ndarray,
-    k_range: tuple[int, int],
-    seed: int,
+    model: Any, mixture: Mixture, grower: TreeGrower, k_range: tuple[int, int]
 ) -> SearchOutcome:
     """Minimize D(k, α) + λ·N(k, α) by the search that an :class:`~pellucid.XClusters` names."""
     with Interrupt() as interrupt:
-        clusterer = _make_clusterer(model, mixture, weight)
+        clusterer = _make_clusterer(model, mixture, grower.weight)
         options = model.trade_off, Progress("XClusters", 0, model.verbose), model.min_cluster_size
-        evaluator = Evaluator(mixture, grower, clusterer, weight, k_range, *options)
+        evaluator = Evaluator(mixture, grower, clusterer, grower.weight, k_range, *options)
         max_evaluations, is_complete = model.max_evaluations or np.inf, True
 
         def stop() -> bool:
@@ -199,7 +194,7 @@ def find_clusters(
                 is_complete = False
             return not is_complete
 
-        pair, result = _run_search(evaluator, model, stop, seed)
+        pair, result = _run_search(evaluator, model, stop)
     chosen = evaluator.best() if pair is None else evaluator.evaluate(*pair)
     objective = evaluator.objective(chosen.k, chosen.alpha)
     bounds = np.array(result.blocks if result else [], dtype=_BOUND_FIELDS)
@@ -210,7 +205,7 @@ def find_clusters(
 
 
 def _run_search(
-    evaluator: Evaluator, model: Any, stop: Stop, seed: int
+    evaluator: Evaluator, model: Any, stop: Stop
 ) -> tuple[tuple[int, float] | None, PairSearch | None]:
     """The selected pair (None: the best evaluated pair), and the result of branch and bound."""
     ks = list(range(evaluator.k_range[0], evaluator.k_range[1] + 1))
@@ -218,7 +213,8 @@ def _run_search(
     if model.search == "grid":
         grid_search(score, ks, alphas, stop)
     elif model.search == "bayes":
-        bayesian_search(score, ks, alphas, stop, n_pairs=model.max_evaluations, random_state=seed)
+        seed, n_pairs = evaluator.grower.random_state, model.max_evaluations
+        bayesian_search(score, ks, alphas, stop, n_pairs=n_pairs, random_state=seed)
     elif model.search == "two-step":
         return two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop), None
     else:
@@ -273,12 +269,9 @@ def check_rows(n: int, k_range: tuple[int, int]) -> None:
 def warn_about(outcome: SearchOutcome, grower: TreeGrower) -> None:
     """Warn if the search was interrupted or if the tree does not reach its required accuracy."""
     if outcome.was_interrupted:
-        warnings.warn(
-            f"interrupted after {len(outcome.evaluations)} evaluations; the clusters are the best "
-            "of these",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        found = f"interrupted after {len(outcome.evaluations)} evaluations"
+        text = f"{found}; the clusters are the best of these"
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
     chosen, required = outcome.chosen, grower.min_accuracy
     if chosen.accuracy >= required - ROUNDING:
         return

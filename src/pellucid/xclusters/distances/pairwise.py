@@ -97,7 +97,7 @@ def pairwise(
     distance = find_distance(metric, window)
     rows = distance.read(X, "X")
     progress = Progress(f"distances ({distance.name})", _STEPS, verbose)
-    return _compute_tiles(distance, rows, rows, n_jobs, progress, same=True)
+    return _compute_tiles(distance, rows, None, n_jobs, progress)
 
 
 def between(
@@ -181,15 +181,11 @@ def _advice(metric: str) -> str:
 
 
 def _compute_tiles(
-    distance: Distance,
-    rows: Any,
-    others: Any,
-    n_jobs: int | None,
-    progress: Progress,
-    *,
-    same: bool = False,
+    distance: Distance, rows: Any, others: Any, n_jobs: int | None, progress: Progress
 ) -> np.ndarray:
-    """Compute the matrix by batches of tiles; only its upper triangle if both are the `same`."""
+    """Compute the matrix by batches of tiles; without others, of its upper triangle alone."""
+    same = others is None
+    others = rows if same else others
     n_rows, n_columns = count_rows(rows), count_rows(others)
     require_memory(n_rows, n_columns)
     distances = np.zeros((n_rows, n_columns))

@@ -145,7 +145,7 @@ def _read_wide(table: pl.DataFrame, given: Mapping[str, Any], shape: dict) -> En
                 hint="give --entity, --time and --value for a long table, or --times for a wide "
                 "table",
             )
-        times, value = found.names, found.prefix.strip(" _-.")
+        times, value = found[0], found[1].strip(" _-.")
         notice(Message("wideTable", n=len(times), first=times[0], last=times[-1]))
     for name in times:
         if name not in numeric:

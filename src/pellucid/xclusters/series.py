@@ -511,24 +511,17 @@ def _raise_unreadable(value: Any, name: str) -> NoReturn:
     )
 
 
-class TimeColumns(NamedTuple):
-    """Columns of one series and the prefix that their names share."""
-
-    names: list[str]
-    prefix: str
-
-
-def find_time_columns(names: Sequence[str]) -> TimeColumns | None:
-    """Numeric columns named by times, such as ``y1952`` or ``2020-01-31``; None if few."""
+def find_time_columns(names: Sequence[str]) -> tuple[list[str], str] | None:
+    """Columns named by times, such as ``y1952``, and the prefix of their names; None if few."""
     groups: dict[str, list[str]] = {}
     for name in names:
         if parse_dates([name]) is not None:
             groups.setdefault("", []).append(name)
         elif (match := _YEAR.fullmatch(name)) is not None:
             groups.setdefault(match["prefix"], []).append(name)
-    found = [TimeColumns(g, prefix) for prefix, g in groups.items() if len(g) >= FEWEST_TIMES]
+    found = [(group, prefix) for prefix, group in groups.items() if len(group) >= FEWEST_TIMES]
     if len(found) > 1:
-        first, second = (f"'{group.prefix}*'" for group in found[:2])
+        first, second = (f"'{prefix}*'" for _, prefix in found[:2])
         raise InputError(
             f"the columns of the times form several series, such as {first} and {second}",
             hint=f"choose one by {option('times')} {first}",

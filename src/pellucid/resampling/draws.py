@@ -339,9 +339,11 @@ class _Refits:
             clusters.append(ClusterStability(name, int(mask.sum()), share))
         fraction = None if fraction is None else float(fraction)
         agreement = int(stayed.sum()) / (total * n_draws)
-        rows = np.array([draw.ari for draw in draws]), self.returns / n_draws
-        parts = tuple(clusters), self._columns(draws, table), self._questions(draws, table)
-        return Stability(n_draws, reference, fraction, agreement, *rows, *parts)
+        ari, rows = np.array([draw.ari for draw in draws]), self.returns / n_draws
+        columns, questions = self._columns(draws, table), self._questions(draws, table)
+        return Stability(
+            n_draws, reference, fraction, agreement, ari, rows, tuple(clusters), columns, questions
+        )
 
     def _columns(self, draws: list[_Draw], table: Restated) -> tuple[ColumnStability, ...]:
         names, tree = table.columns, self.model.tree_

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import field
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, overload
@@ -30,6 +31,7 @@ from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_lar
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
+from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._guarantees import GuaranteeMixin
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
@@ -75,6 +77,7 @@ _SOMETIMES_SET = (
 """Attributes of some fits only; a new fit removes those of the last one."""
 
 
+@common_parameters
 class BaseThresholdTree(
     TreeModelMixin,
     PlotTreeMixin,
@@ -86,7 +89,7 @@ class BaseThresholdTree(
 ):
     """Base of the estimators that explain a clustering by a threshold tree; `_grow` is theirs."""
 
-    _parameter_constraints: dict[Any, Any] = {
+    _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         # `train` is the `fit` of faiss.
         "reference": [
@@ -100,30 +103,13 @@ class BaseThresholdTree(
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-    tree_: ThresholdTree
-    labels_: np.ndarray
-    reference_labels_: np.ndarray
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        reference: Any = None,
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.reference = reference
-        self.noise = noise
-        self.threshold_style = threshold_style
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | None = field(default=None, kw_only=False)
+    reference: Any = None
+    noise: Noise = "group"
+    threshold_style: ThresholdStyle = "round"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     _has_labels = False
     """Whether the labels to explain were given to `fit` as y."""
@@ -253,8 +239,8 @@ class BaseThresholdTree(
         self._check_parameters()
         self._check_scan_parameters()
         self._has_labels = scan.labels is not None
-        self.n_features_in_ = len(scan.columns)
-        self.feature_names_in_ = np.array(scan.columns, dtype=object)
+        self.n_features_in_: int = len(scan.columns)
+        self.feature_names_in_: np.ndarray = np.array(scan.columns, dtype=object)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
             # Costs at all centers are in memory, so that their number limits the rows of a batch.
             centers = getattr(self.reference, "cluster_centers_", self.reference)
@@ -384,8 +370,8 @@ class BaseThresholdTree(
         if problem.n_samples < data.X.shape[0]:
             leaf = tree.apply(data.X)
             position = _clusters(tree, leaf, data)
-        self.labels_ = _name(position, names)
-        self.reference_labels_ = _name(reference.labels, names)
+        self.labels_: np.ndarray = _name(position, names)
+        self.reference_labels_: np.ndarray = _name(reference.labels, names)
         mistakes, purity, noise = _tally(leaf, position, reference.labels, data, tree.node_count)
         return FitSummary(
             tree,

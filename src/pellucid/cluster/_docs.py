@@ -1,10 +1,11 @@
-"""The parts of the docstrings that all tree estimators share."""
+"""What tree estimators share: their `__init__`, and parts of their docstrings."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, dataclass_transform
 
 from pellucid._utils.estimators import fill_docstring
 from pellucid.methods import BY_NAME
@@ -13,8 +14,21 @@ _Estimator = TypeVar("_Estimator", bound=type)
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 def common_parameters(cls: _Estimator) -> _Estimator:
-    """Fill ``{n_clusters}``, ``{common}`` and ``{attributes}`` in the docstring of an estimator."""
+    """Make `__init__`, and fill ``{n_clusters}``, ``{common}``, ``{attributes}`` in the docstring.
+
+    Annotated attributes are parameters, except those of `field(init=False)`, which `fit` sets. The
+    parameters in `_PARAMETERS` come last. ``_parameter_constraints`` are added to those of bases.
+    """
+    made: Any = cls
+    inherited = getattr(super(cls, cls), "_parameter_constraints", {})
+    made._parameter_constraints = inherited | cls.__dict__.get("_parameter_constraints", {})
+    if "__init__" not in cls.__dict__:
+        dataclass(kw_only=True, repr=False, eq=False)(cls)
+        signature = inspect.signature(made.__init__)
+        ordered = sorted(signature.parameters.values(), key=lambda p: _POSITION.get(p.name, 0))
+        made.__init__.__signature__ = signature.replace(parameters=ordered)
     taken = inspect.signature(cls).parameters
     common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
     if "noise" in taken:  # the older word means the same
@@ -95,6 +109,9 @@ default=None
     "verbose": """verbose : int, default=0
         Whether to report each split on standard error.""",
 }
+
+_POSITION = {name: position for position, name in enumerate(_PARAMETERS, 1)}
+_POSITION |= {"self": -2, "n_clusters": -1}
 
 _ATTRIBUTES = """tree_ : ThresholdTree
         The tree. Its clusters are positions in `cluster_names_` and `cluster_centers_`.

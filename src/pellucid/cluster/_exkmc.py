@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._core.criteria.base import StartTree
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
@@ -21,7 +21,6 @@ from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._one_leaf_per_cluster import IMM
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
-from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -78,31 +77,13 @@ class ExKMC(BaseReferenceTree):
     [3, 4, 5]
     """
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
+    _parameter_constraints = {
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
         "base": [StrOptions({"imm"}), BaseThresholdTree, ThresholdTree, None],
     }
-    surrogate_costs_: np.ndarray
-    n_leaves: int | None
-    base: Any
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_leaves: int | None = None,
-        base: Any = "imm",
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    n_leaves: int | None = None
+    base: Any = "imm"
+    surrogate_costs_: np.ndarray = field(init=False)
 
     def _max_leaves(self, n_clusters):
         return 2 * n_clusters if self.n_leaves is None else self.n_leaves

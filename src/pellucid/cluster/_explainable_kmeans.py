@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -26,7 +27,7 @@ from pellucid._core.refine.portfolio import (
     rounded_cost,
 )
 from pellucid._core.refine.tuning import EFFORTS
-from pellucid._utils.estimators import Effort, Noise, is_background, store_parameters
+from pellucid._utils.estimators import Effort, Noise, is_background
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid._utils.threads import count_threads
@@ -36,7 +37,6 @@ from pellucid.metrics import weighted_average_depth, weighted_average_explanatio
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import find_reference
 from pellucid.tree import ThresholdTree, TreeBuilder
-from pellucid.tree.rounding import ThresholdStyle
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 SCAN_SAMPLE_ROWS = 100_000
@@ -226,8 +226,7 @@ class ExplainableKMeans(SpaceTree):
     True
     """
 
-    _parameter_constraints: dict[Any, Any] = {
-        **SpaceTree._parameter_constraints,
+    _parameter_constraints = {
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
         "depth_penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -237,37 +236,17 @@ class ExplainableKMeans(SpaceTree):
         "effort": [StrOptions(set(EFFORTS))],
         "stability": ["boolean"],
     }
-    n_leaves: int | None
-    depth_penalty: float | Literal["auto"]
-    max_depth: int | None
-    max_conditions: int | None
-    n_references: int | None
-    faithfulness: float | Literal["auto"]
-    effort: Effort
-    stability: bool
-    n_trees_tried_: int
-    faithfulness_: float
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_leaves: int | None = None,
-        depth_penalty: float | Literal["auto"] = "auto",
-        max_depth: int | None = None,
-        max_conditions: int | None = None,
-        n_references: int | None = None,
-        faithfulness: float | Literal["auto"] = "auto",
-        effort: Effort = "balanced",
-        stability: bool = False,
-        reference: Any = None,
-        noise: Noise = "background",
-        threshold_style: ThresholdStyle = "round",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    n_leaves: int | None = None
+    depth_penalty: float | Literal["auto"] = "auto"
+    max_depth: int | None = None
+    max_conditions: int | None = None
+    n_references: int | None = None
+    faithfulness: float | Literal["auto"] = "auto"
+    effort: Effort = "balanced"
+    stability: bool = False
+    noise: Noise = "background"
+    n_trees_tried_: int = field(init=False)
+    faithfulness_: float = field(init=False)
 
     def _max_leaves(self, n_clusters):
         return n_clusters if self.n_leaves is None else self.n_leaves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from numbers import Integral, Real
 from typing import Any
@@ -15,15 +15,13 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
 from pellucid._core.growers.penalty_path import PenaltyPath
-from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
-from pellucid.cluster._reference_tree import BaseReferenceTree, BaseSearchTree, Search
+from pellucid.cluster._reference_tree import BaseReferenceTree, BaseSearchTree
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.tree import ThresholdTree
-from pellucid.tree.rounding import ThresholdStyle
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 START, STEP, _N_STEPS = 0.03, 4.0, 3
@@ -85,28 +83,10 @@ class ExShallow(BaseSearchTree):
         62 rows (34.8%, 100.0% pure)
     """
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseSearchTree._parameter_constraints,
+    _parameter_constraints = {
         "depth_penalty": [Interval(Real, 0, None, closed="left")],
     }
-    depth_penalty: float
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        depth_penalty: float = 0.03,
-        search: Search = "greedy",
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    depth_penalty: float = 0.03
 
     def _grow(self, problem, progress):
         criterion = problem.criterion(InducedCost, self.depth_penalty)
@@ -265,37 +245,18 @@ class ExShallowSearch(BaseReferenceTree):
     (True, True)
     """
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
+    _parameter_constraints = {
         "goal_cost": [Interval(Real, 0, None, closed="neither"), BaseThresholdTree, None],
         "goal_size": [Interval(Real, 0, None, closed="left"), BaseThresholdTree, None],
         "max_fits": [Interval(Integral, 1, None, closed="left")],
     }
-    best_depth_penalty_: float
-    reached_: bool
-    path_: TradeOff
-    n_fits_: int
-    goal_cost: Any
-    goal_size: Any
-    max_fits: int
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        goal_cost: Any = None,
-        goal_size: Any = None,
-        max_fits: int = 50,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    goal_cost: Any = None
+    goal_size: Any = None
+    max_fits: int = 50
+    best_depth_penalty_: float = field(init=False)
+    reached_: bool = field(init=False)
+    path_: TradeOff = field(init=False)
+    n_fits_: int = field(init=False)
 
     def _grow(self, problem, progress):
         goals = self._find_goals(problem)

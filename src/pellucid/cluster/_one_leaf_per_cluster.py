@@ -9,12 +9,10 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import BalancedMistakes, Mistakes
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree, BaseSearchTree
-from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -217,30 +215,12 @@ class BSIMM(BaseReferenceTree):
     True
     """
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
+    _parameter_constraints = {
         "beam_width": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
     }
-    beam_width: int
-    n_candidates: int
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        beam_width: int = 40,
-        n_candidates: int = 10,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    beam_width: int = 40
+    n_candidates: int = 10
 
     def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
         search = BeamSearch(self.beam_width, self.n_candidates)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import field
 from numbers import Real
-from typing import Any, Literal
+from typing import Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._utils.estimators import Noise, Polish, store_parameters
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import PolishableTree
-from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -75,34 +74,16 @@ class OptimalTree(PolishableTree):
     13
     """
 
-    polish: Polish
-    _parameter_constraints: dict[Any, Any] = {
-        **PolishableTree._parameter_constraints,
+    _parameter_constraints = {
         "criterion": [StrOptions({"mistakes", "surrogate"})],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
     }
-    objective_: float
-    lower_bound_: float
-    optimal_: bool
-    gap_: float
-    criterion: Literal["mistakes", "surrogate"]
-    time_limit: float | None
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        criterion: Literal["mistakes", "surrogate"] = "mistakes",
-        time_limit: float | None = None,
-        reference: Any = None,
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    criterion: Literal["mistakes", "surrogate"] = "mistakes"
+    time_limit: float | None = None
+    objective_: float = field(init=False)
+    lower_bound_: float = field(init=False)
+    optimal_: bool = field(init=False)
+    gap_: float = field(init=False)
 
     def _grow(self, problem, progress):
         # Imported here, because the module compiles loops on import.

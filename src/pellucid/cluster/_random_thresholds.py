@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import field
 from numbers import Integral
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,12 +13,10 @@ from sklearn.utils import check_random_state
 from pellucid._core.criteria.random_cuts import DrawnCuts, Trees, draw_cuts
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers.growing_tree import grow_greedily
-from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
-from pellucid.tree.rounding import ThresholdStyle
 
 _ROUNDING = 1e-12
 """Part of a cost that rounding can change."""
@@ -91,31 +90,13 @@ class RandomThresholds(BaseReferenceTree):
     array([1.04, 1.04, 1.11, 1.58, 2.06])
     """
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
+    _parameter_constraints = {
         "method": [StrOptions({"makarychev-shan", "gamlath"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
     }
-    draw_costs_: np.ndarray
-    method: Literal["makarychev-shan", "gamlath"]
-    n_draws: int
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        method: Literal["makarychev-shan", "gamlath"] = "makarychev-shan",
-        n_draws: int = 10,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    method: Literal["makarychev-shan", "gamlath"] = "makarychev-shan"
+    n_draws: int = 10
+    draw_costs_: np.ndarray = field(init=False)
 
     def _grow(self, problem, progress):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,23 +15,22 @@ from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import polish_tree
 from pellucid._core.refine.tuning import ROUNDS
-from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
+from pellucid._utils.estimators import Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._base import BaseThresholdTree
+from pellucid.cluster._docs import common_parameters
 from pellucid.tree import ThresholdTree
-from pellucid.tree.rounding import ThresholdStyle
 
 
+@common_parameters
 class PolishableTree(BaseThresholdTree):
     """Base of the estimators whose finished tree may be improved by local search: `polish`."""
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseThresholdTree._parameter_constraints,
+    _parameter_constraints = {
         "polish": ["boolean", StrOptions({"deep"})],
     }
-
-    polish: Polish
+    polish: Polish = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -59,14 +58,14 @@ class PolishableTree(BaseThresholdTree):
         return polished.tree, polished.leaf
 
 
+@common_parameters
 class BaseReferenceTree(PolishableTree):
     """Base of the estimators that approximate a reference under either objective."""
 
-    _parameter_constraints: dict[Any, Any] = {
-        **PolishableTree._parameter_constraints,
+    _parameter_constraints = {
         "objective": [StrOptions(set(OBJECTIVES))],
     }
-    objective: Objective
+    objective: Objective = "kmeans"
 
     _has_beam_on_scan = False
     """Whether beam search is possible on a scan."""
@@ -82,61 +81,29 @@ class BaseReferenceTree(PolishableTree):
             raise ValueError(f'{type(self).__name__} searches a scan greedily; use search="greedy"')
 
 
+@common_parameters
 class BaseSearchTree(BaseReferenceTree):
     """Base of the estimators with the parameter `search`: one criterion, greedy or beam search."""
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
+    _parameter_constraints = {
         "search": [StrOptions({"greedy", "beam"}), BeamSearch],
     }
-    _criterion: type[MemoryCriterion[Any]]
-    search: Search
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        search: Search = "greedy",
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    search: Search = "greedy"
+    _criterion: ClassVar[type[MemoryCriterion[Any]]]
 
     def _grow(self, problem: Any, progress: Progress) -> GrowthResult:
         criterion = problem.criterion(self._criterion)
         return grow(criterion, self.search, self.threshold_style, progress)
 
 
+@common_parameters
 class BaseLeafwiseTree(BaseReferenceTree):
     """Base of the estimators that grow leaf by leaf up to `n_leaves`."""
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseReferenceTree._parameter_constraints,
+    _parameter_constraints = {
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
     }
-    n_leaves: int | None
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_leaves: int | None = None,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    n_leaves: int | None = None
 
     def _max_leaves(self, n_clusters):
         return n_clusters if self.n_leaves is None else self.n_leaves

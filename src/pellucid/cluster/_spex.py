@@ -11,7 +11,6 @@ from pellucid._core.criteria.neighbor_cut import NeighborCut
 from pellucid._core.criteria.sums import NormalizedCut, SumCriterion
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.growing_tree import FitSummary
-from pellucid._utils.estimators import Noise, Objective, Polish, store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._base import memory_problem
@@ -20,7 +19,6 @@ from pellucid.cluster._reference_tree import BaseLeafwiseTree
 from pellucid.reference import find_reference
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
 from pellucid.tables.validation import read_X
-from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -96,31 +94,12 @@ class SpEx(BaseLeafwiseTree):
         100 rows (66.7%, 100.0% pure)
     """
 
-    _parameter_constraints: dict[Any, Any] = {
-        **BaseLeafwiseTree._parameter_constraints,
+    _parameter_constraints = {
         "graph": [StrOptions({"labels", "neighbors"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     }
-    graph: Literal["labels", "neighbors"]
-    n_neighbors: int
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_leaves: int | None = None,
-        graph: Literal["labels", "neighbors"] = "labels",
-        n_neighbors: int = 10,
-        reference: Any = None,
-        objective: Objective = "kmeans",
-        noise: Noise = "group",
-        threshold_style: ThresholdStyle = "round",
-        polish: Polish = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    graph: Literal["labels", "neighbors"] = "labels"
+    n_neighbors: int = 10
 
     @property
     def _has_reference(self) -> bool:

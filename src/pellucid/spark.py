@@ -46,12 +46,7 @@ _MISSING = "contains missing values; set handleInvalid to 'skip' or 'keep'"
 
 
 class _ExplainerParams(
-    HasInputCols,
-    HasFeaturesCol,
-    HasPredictionCol,
-    HasLabelCol,
-    HasWeightCol,
-    HasHandleInvalid,
+    HasInputCols, HasFeaturesCol, HasPredictionCol, HasLabelCol, HasWeightCol, HasHandleInvalid
 ):
     """Parameters of the estimator and of its model."""
 

@@ -13,7 +13,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from scipy import sparse
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +31,7 @@ from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import FitSummary, GrowthResult
 from pellucid._utils.arrays import ROWS_A_THREAD, filled, places_where
-from pellucid._utils.estimators import Noise, store_training_data
+from pellucid._utils.estimators import Noise, has_space, store_training_data
 from pellucid._utils.notices import ImpureRuleWarning
 from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
 from pellucid._utils.progress import Progress
@@ -33,7 +39,6 @@ from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, val
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._guarantees import GuaranteeMixin
-from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
 from pellucid.explanation.rules import (
     ClusterRule,
@@ -49,7 +54,7 @@ from pellucid.methods import BY_NAME, STREAMED, one_of
 from pellucid.metrics.trees import match_clusters
 from pellucid.reference import Reference, find_reference
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
-from pellucid.tables.frames import is_scan
+from pellucid.tables.frames import is_scan, refuse_scan
 from pellucid.tables.validation import (
     read_rows,
     read_sample_weight,
@@ -82,7 +87,8 @@ class BaseThresholdTree(
     TreeModelMixin,
     PlotTreeMixin,
     EstimatorExportMixin,
-    CenterDistanceMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     GuaranteeMixin,
     ClusterMixin,
     BaseEstimator,
@@ -462,6 +468,64 @@ class BaseThresholdTree(
         weight = read_sample_weight(sample_weight, numbers.shape[0])
         data = OBJECTIVES[self._objective](numbers, Weights.of(weight))
         return -data.cost(self.tree_.predict(numbers), self.cluster_centers_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Distance of each row to each of `cluster_centers_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`. If the centers are in another space (`fit` with
+            `space`), rows of X have no distances to them: an error.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Euclidean distances, as in :class:`sklearn.cluster.KMeans`, or with
+            ``objective="kmedians"`` Manhattan distances. The nearest center need not be that of
+            the cluster to which the tree assigns the row.
+        """
+        check_is_fitted(self)
+        if has_space(self):
+            raise ValueError(
+                "the centers of this model are in the space of fit, not in the columns of X; use "
+                "sklearn.metrics.pairwise_distances(Z, model.cluster_centers_) with rows Z there"
+            )
+        numbers, centers = self._tree_input(X), self.cluster_centers_
+        metric = "euclidean" if self._objective == "kmeans" else "cityblock"
+        if sparse.issparse(numbers):
+            from sklearn.metrics import pairwise_distances
+
+            found = pairwise_distances(numbers.tocsr(), sparse.csr_array(centers), metric=metric)
+        else:
+            from scipy.spatial.distance import cdist
+
+            found = cdist(numbers, centers, metric)
+        return found.astype(numbers.dtype, copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit, and return the distance of each row to each of `cluster_centers_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            As in `fit`; a scan is refused.
+        y : array-like of shape (n_samples,), default=None
+            Labels to explain, as in `fit`.
+        **fit_params : dict
+            Further parameters of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            As of `transform`.
+        """
+        refuse_scan(X)
+        return super().fit_transform(X, y, **fit_params)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
 
     @overload
     def explain(self, X: None = None) -> RuleList[ClusterRule]: ...

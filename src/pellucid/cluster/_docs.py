@@ -19,7 +19,8 @@ def common_parameters(cls: _Estimator) -> _Estimator:
     """Make `__init__`, and fill ``{n_clusters}``, ``{common}``, ``{attributes}`` in the docstring.
 
     Annotated attributes are parameters, except those of `field(init=False)`, which `fit` sets. The
-    parameters in `_PARAMETERS` come last. ``_parameter_constraints`` are added to those of bases.
+    parameters in `_PARAMETERS` come last. Without own attributes, a docstring lacks their section.
+    ``_parameter_constraints`` are added to those of bases.
     """
     made: Any = cls
     inherited = getattr(super(cls, cls), "_parameter_constraints", {})
@@ -33,6 +34,8 @@ def common_parameters(cls: _Estimator) -> _Estimator:
     common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
     if "noise" in taken:  # the older word means the same
         common = common.replace("{noise}", taken["noise"].default.replace("group", "cluster"))
+    if "{attributes}" not in (cls.__doc__ or ""):
+        common += "\n\n    Attributes\n    ----------\n    {attributes}"
     attributes = _ATTRIBUTES + _see_also(cls.__name__)
     return fill_docstring(
         cls, {"n_clusters": _N_CLUSTERS, "common": common, "attributes": attributes}

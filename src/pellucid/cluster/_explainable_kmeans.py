@@ -66,14 +66,9 @@ MAX_LOST_PER_COST = 10.0
 A point of agreement for a tenth of a percent of the cost, which no default should trade.
 """
 
-COST_TIE = 1e-9
-"""Part by which costs must differ to count as different."""
-
-MAX_LOST = 0.01
-"""Share of the rows by which a tree may keep fewer than that of another method."""
-
-_COPIES = 8
-"""Copies of the data that a fit in memory may need."""
+COST_TIE = 1e-9  # part by which costs must differ to count as different
+MAX_LOST = 0.01  # share of the rows by which a tree may keep fewer than that of another method
+_COPIES = 8  # copies of the data that a fit in memory may need
 
 _AUTO_PENALTY = 0.03
 """The value that the authors of ExShallow recommend; shallow trees are often cheap as well."""

@@ -27,8 +27,7 @@ from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 START, STEP, _N_STEPS = 0.03, 4.0, 3
 """First penalty, and factor between further ones and their number until there is a bracket."""
 
-_ROUNDING = 1 + 1e-9
-"""Relative tolerance of the goals."""
+_ROUNDING = 1 + 1e-9  # relative tolerance of the goals
 
 
 @common_parameters
@@ -51,10 +50,6 @@ class ExShallow(BaseSearchTree):
         Fraction of a node's cost that one split less per row is worth, λ of the paper. 0 is
         ExGreedy.
     {common}
-
-    Attributes
-    ----------
-    {attributes}
 
     Notes
     -----
@@ -83,9 +78,7 @@ class ExShallow(BaseSearchTree):
         62 rows (34.8%, 100.0% pure)
     """
 
-    _parameter_constraints = {
-        "depth_penalty": [Interval(Real, 0, None, closed="left")],
-    }
+    _parameter_constraints = {"depth_penalty": [Interval(Real, 0, None, closed="left")]}
     depth_penalty: float = 0.03
 
     def _grow(self, problem, progress):

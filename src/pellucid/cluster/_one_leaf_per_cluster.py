@@ -36,10 +36,6 @@ class IMM(BaseSearchTree):
     {n_clusters}
     {common}
 
-    Attributes
-    ----------
-    {attributes}
-
     Notes
     -----
     For a tree of depth H, the k-means cost is at most 8Hk + 2 times that of the reference, and the
@@ -95,10 +91,6 @@ class EMN(BaseSearchTree):
     {n_clusters}
     {common}
 
-    Attributes
-    ----------
-    {attributes}
-
     References
     ----------
     Esfandiari, Mirrokni, Narayanan (2022). Almost tight approximation algorithms for explainable
@@ -136,10 +128,6 @@ class ExGreedy(BaseSearchTree):
     ----------
     {n_clusters}
     {common}
-
-    Attributes
-    ----------
-    {attributes}
 
     Notes
     -----
@@ -193,10 +181,6 @@ class BSIMM(BaseReferenceTree):
         C: number of cuts that are tried at each leaf, the best of the best cuts of each feature
         and each pair of neighbouring centers.
     {common}
-
-    Attributes
-    ----------
-    {attributes}
 
     References
     ----------

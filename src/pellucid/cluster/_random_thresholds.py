@@ -18,8 +18,7 @@ from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
 
-_ROUNDING = 1e-12
-"""Part of a cost that rounding can change."""
+_ROUNDING = 1e-12  # part of a cost that rounding can change
 
 
 @common_parameters

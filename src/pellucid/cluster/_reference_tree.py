@@ -27,9 +27,7 @@ from pellucid.tree import ThresholdTree
 class PolishableTree(BaseThresholdTree):
     """Base of the estimators whose finished tree may be improved by local search: `polish`."""
 
-    _parameter_constraints = {
-        "polish": ["boolean", StrOptions({"deep"})],
-    }
+    _parameter_constraints = {"polish": ["boolean", StrOptions({"deep"})]}
     polish: Polish = False
 
     def _check_parameters(self) -> None:
@@ -62,9 +60,7 @@ class PolishableTree(BaseThresholdTree):
 class BaseReferenceTree(PolishableTree):
     """Base of the estimators that approximate a reference under either objective."""
 
-    _parameter_constraints = {
-        "objective": [StrOptions(set(OBJECTIVES))],
-    }
+    _parameter_constraints = {"objective": [StrOptions(set(OBJECTIVES))]}
     objective: Objective = "kmeans"
 
     _has_beam_on_scan = False
@@ -85,9 +81,7 @@ class BaseReferenceTree(PolishableTree):
 class BaseSearchTree(BaseReferenceTree):
     """Base of the estimators with the parameter `search`: one criterion, greedy or beam search."""
 
-    _parameter_constraints = {
-        "search": [StrOptions({"greedy", "beam"}), BeamSearch],
-    }
+    _parameter_constraints = {"search": [StrOptions({"greedy", "beam"}), BeamSearch]}
     search: Search = "greedy"
     _criterion: ClassVar[type[MemoryCriterion[Any]]]
 
@@ -100,9 +94,7 @@ class BaseSearchTree(BaseReferenceTree):
 class BaseLeafwiseTree(BaseReferenceTree):
     """Base of the estimators that grow leaf by leaf up to `n_leaves`."""
 
-    _parameter_constraints = {
-        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
-    }
+    _parameter_constraints = {"n_leaves": [Interval(Integral, 1, None, closed="left"), None]}
     n_leaves: int | None = None
 
     def _max_leaves(self, n_clusters):

@@ -27,8 +27,7 @@ MAX_COLUMNS = 512
 _NOTABLE_LOSS = 0.01
 """Part of the sum of squares of which a warning says that the components leave it out."""
 
-_BLOCK_ROWS = 2**13
-"""Rows that are multiplied at a time."""
+_BLOCK_ROWS = 2**13  # rows that are multiplied at a time
 
 
 class SpaceTree(BaseThresholdTree):

@@ -53,10 +53,6 @@ class SpEx(BaseLeafwiseTree):
         Number of neighbours of a row in the neighbour graph.
     {common}
 
-    Attributes
-    ----------
-    {attributes}
-
     Notes
     -----
     A row that is a cluster by itself has no edges: a side of such rows has degree 0 and counts 0,

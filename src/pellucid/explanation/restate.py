@@ -14,8 +14,7 @@ from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import ThresholdStyle
 
-_AT_ONCE = 1024
-"""Numbers that are tried at once in looking for one."""
+_AT_ONCE = 1024  # numbers that are tried at once in looking for one
 
 LARGEST = float(np.finfo(np.float64).max)
 

@@ -26,11 +26,8 @@ from pellucid.plotting.style import cluster_color, text_color
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import ColumnNames
 
-_MOST_RULES = 6
-"""Rules per cluster that are visible without unfolding."""
-
-_MOST_ROWS = 30
-"""Rows of data whose explanations are shown."""
+_MOST_RULES = 6  # rules per cluster that are visible without unfolding
+_MOST_ROWS = 30  # rows of data whose explanations are shown
 
 _STYLE = """<style>
 .pellucid { font: 13px/1.5 system-ui, sans-serif; max-width: 62em; color: inherit; }

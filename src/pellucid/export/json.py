@@ -29,8 +29,7 @@ from pellucid.tables.encoding import ColumnNames, Indicator
 MAX_BYTES = 2**26
 """Size of a document that is read."""
 
-_MOST_DIGITS = 400
-"""Digits of an integer; a float64 has at most 309 before the point."""
+_MOST_DIGITS = 400  # digits of an integer; a float64 has at most 309 before the point
 
 
 @documented

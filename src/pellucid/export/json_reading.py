@@ -32,8 +32,7 @@ from pellucid.tree import LEAF, ThresholdTree
 
 VERSION = 1
 
-_LARGEST = 2**53
-"""Integers up to this size are exact in every JSON reader."""
+_LARGEST = 2**53  # integers up to this size are exact in every JSON reader
 
 REGION_FIELDS = {
     "box": ("above", "at_most"),
@@ -45,17 +44,10 @@ REGION_FIELDS = {
 _MOST_COUNTS = 10**7
 """Regions times clusters times clusters of a level, which is the size of its array of counts."""
 
-_LARGEST_DIM = 500
-"""Features of an ellipse."""
-
-_LONGEST_READING = 100_000
-"""Characters of the key ``reading`` as JSON."""
-
-_MOST_COLUMNS = 10**6
-"""Columns of a model."""
-
-_MOST_CLUSTERS = 10**5
-"""Clusters of a model."""
+_LARGEST_DIM = 500  # features of an ellipse
+_LONGEST_READING = 100_000  # characters of the key ``reading`` as JSON
+_MOST_COLUMNS = 10**6  # columns of a model
+_MOST_CLUSTERS = 10**5  # clusters of a model
 
 _MOST_CONDITIONS = 5 * 10**6
 """Splits on the paths to all leaves, which are the conditions of all rules."""

@@ -21,8 +21,7 @@ from pellucid.export.sql_dialects import DIALECTS
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import ColumnNames, Indicator, column_of
 
-_ALWAYS = "1 = 1"
-"""A condition that is true."""
+_ALWAYS = "1 = 1"  # a condition that is true
 
 
 @documented

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _LARGEST = "1.7976931348623157e308"
-_PLAIN_INTEGERS = 2**24
-"""Integers up to this size are exact in single precision too."""
+_PLAIN_INTEGERS = 2**24  # integers up to this size are exact in single precision too
 
 
 @dataclass(frozen=True)

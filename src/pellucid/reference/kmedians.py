@@ -17,11 +17,8 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
 from pellucid._utils.arrays import draw_weighted
 
-_STARTS = 10
-"""Number of seedings, as in scikit-learn's ``n_init=10``."""
-
-_MAX_ROUNDS = 300
-"""Maximum number of iterations, as in scikit-learn's KMeans."""
+_STARTS = 10  # number of seedings, as in scikit-learn's ``n_init=10``
+_MAX_ROUNDS = 300  # maximum number of iterations, as in scikit-learn's KMeans
 
 _SAMPLE, _SAMPLE_PER_CLUSTER = 5_000, 100
 """Minimum size of the sample on which seedings are compared; the best is fitted to all rows."""

@@ -26,11 +26,8 @@ from pellucid._utils.numeric_domain import refuse_large
 from pellucid.reference.kmedians import cluster_by_medians
 from pellucid.tables.frames import as_category, as_table
 
-DEFAULT_N_CLUSTERS = 8
-"""Default number of clusters, the same as in scikit-learn's KMeans."""
-
-NOISE = -1
-"""Label of rows in no cluster, as in scikit-learn."""
+DEFAULT_N_CLUSTERS = 8  # default number of clusters, the same as in scikit-learn's KMeans
+NOISE = -1  # label of rows in no cluster, as in scikit-learn
 
 
 @dataclass(frozen=True)

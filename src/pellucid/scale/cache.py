@@ -30,8 +30,7 @@ from pellucid._utils.threads import ThreadPool
 _MAX_GROUP, _MIN_GROUPS = 8, 16
 """Stored batches that a thread takes at once, at most; and such groups of a pass, if possible."""
 
-_LARGE_FILE = 2**28
-"""Bytes of a file whose removal takes so long that another thread does it."""
+_LARGE_FILE = 2**28  # bytes of a file whose removal takes so long that another thread does it
 
 _POSITION = Lock()
 """Held while the position in the file is used: macOS lacks `preadv`, Windows `pwrite` as well."""

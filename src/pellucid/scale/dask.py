@@ -17,11 +17,8 @@ from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.sources import Chunk, Source, split_names
 
-_MERGED_AT_ONCE = 8
-"""Results that one task merges."""
-
-_TASKS_PER_THREAD = 4
-"""Tasks of a pass per thread of a worker."""
+_MERGED_AT_ONCE = 8  # results that one task merges
+_TASKS_PER_THREAD = 4  # tasks of a pass per thread of a worker
 
 _SAMPLED_PARTITIONS = 8
 

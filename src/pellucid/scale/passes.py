@@ -36,8 +36,7 @@ from pellucid.scale.references import LLOYD_PASSES
 
 logger: logging.Logger = logging.getLogger("pellucid.scale")
 
-_STEP = 10
-"""Percent between two reports."""
+_STEP = 10  # percent between two reports
 
 
 class PassRecord(NamedTuple):
@@ -270,8 +269,7 @@ _BY_LEVEL = {
     "SpEx": (11, True),
     "ExplainableKMeans": (0, True),
 }
-_FEWEST, _OTHER = 2, 7
-"""Fewest passes per level; and those at the begin and the end, at most."""
+_FEWEST, _OTHER = 2, 7  # fewest passes per level; and those at the begin and the end, at most
 
 
 class FitEstimate(NamedTuple):

@@ -22,11 +22,8 @@ from pellucid._utils.threads import SERIAL
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS, NOISE
 from pellucid.scale.sources import has_gaps
 
-_SAMPLE_ROWS = 100_000
-"""Rows of the sample that is clustered if there is no reference."""
-
-LLOYD_PASSES = 5
-"""Passes over all rows that move the centers of the sample."""
+_SAMPLE_ROWS = 100_000  # rows of the sample that is clustered if there is no reference
+LLOYD_PASSES = 5  # passes over all rows that move the centers of the sample
 
 
 @dataclass(frozen=True)

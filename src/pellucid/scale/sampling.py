@@ -16,8 +16,7 @@ from pellucid._core.batches.partitions import BatchProblem, Task
 from pellucid._utils.arrays import mixed
 from pellucid.scale.references import Checked, as_labels, require_domain
 
-_RESERVE = 1.3
-"""Factor of the rows that are looked at, so that there are enough of them."""
+_RESERVE = 1.3  # factor of the rows that are looked at, so that there are enough of them
 
 
 class RowSample(NamedTuple):

@@ -21,11 +21,8 @@ _SAMPLE_CHUNK_ROWS = 2**16
 SAMPLED_CHUNKS = 16
 """Chunks and row groups of which a sample consists, at least."""
 
-BUFFER_BYTES = 2**20
-"""Bytes per column that are read at a time."""
-
-PREDICTED_ROWS = 2**16
-"""Rows whose clusters are found at a time."""
+BUFFER_BYTES = 2**20  # bytes per column that are read at a time
+PREDICTED_ROWS = 2**16  # rows whose clusters are found at a time
 
 
 class Chunk(NamedTuple):

@@ -26,11 +26,8 @@ from pellucid.scale.sources import SAMPLED_CHUNKS, Chunk, Source, arrow_columns,
 _BATCH_ROWS, _BATCH_BYTES = 2**16, 2**25
 """Rows, and bytes, of Arrow batches that are processed together."""
 
-_MERGED_AT_ONCE = 16
-"""Results that one task, and the driver, merges."""
-
-_FIRST_MERGES = 4
-"""Merging tasks of the first pass, when the number of results is not known."""
+_MERGED_AT_ONCE = 16  # results that one task, and the driver, merges
+_FIRST_MERGES = 4  # merging tasks of the first pass, when the number of results is not known
 
 _RESULT = "result"
 _SCHEMA = f"{_RESULT} binary"

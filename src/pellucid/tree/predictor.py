@@ -16,17 +16,13 @@ from pellucid._utils.threads import ThreadPool
 _MIN_COMPILED_WORK = 100_000
 """Rows times nodes, over all calls so far, from which compiled loops are worth loading."""
 
-_VALUES_PER_THREAD = 2**20
-"""Values of a dense matrix worth a thread of their own."""
-
-_ROWS_PER_THREAD = 2**17
-"""Rows whose values are worth a thread of their own."""
+_VALUES_PER_THREAD = 2**20  # values of a dense matrix worth a thread of their own
+_ROWS_PER_THREAD = 2**17  # rows whose values are worth a thread of their own
 
 _DENSE_VALUES_PER_ENTRY = 8
 """Values of a dense matrix that take as long as one stored entry of a sparse matrix."""
 
-_CHUNK_ROWS = 2**14
-"""Rows that are copied, or whose columns are expanded, at a time."""
+_CHUNK_ROWS = 2**14  # rows that are copied, or whose columns are expanded, at a time
 
 _work_by_kind: Counter = Counter()
 """Rows times nodes so far, by kind of matrix and dtype."""
@@ -93,12 +89,7 @@ def _check_indices(tree: Any) -> None:
 
 
 def leaf_values(
-    tree: PackedTree,
-    X: Any,
-    values: np.ndarray,
-    *,
-    check: bool,
-    count_threads: Callable[[], int],
+    tree: PackedTree, X: Any, values: np.ndarray, *, check: bool, count_threads: Callable[[], int]
 ) -> tuple[np.ndarray, bool]:
     """``values[leaf]`` for the leaf of every row, and whether the data are finite.
 

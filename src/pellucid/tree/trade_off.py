@@ -10,8 +10,7 @@ from typing import Any, overload
 from pellucid._utils.texts import html_table
 from pellucid.tree.threshold_tree import ThresholdTree
 
-_MEASURES = ("cost", "waes", "wad")
-"""Measures by which trees are compared."""
+_MEASURES = ("cost", "waes", "wad")  # measures by which trees are compared
 
 
 @dataclass(frozen=True)

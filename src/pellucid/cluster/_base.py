@@ -364,10 +364,7 @@ class BaseThresholdTree(
         tree: ThresholdTree,
         leaf: np.ndarray,
     ) -> FitSummary:
-        """What a fit finds, and the labels of the rows; `leaf` is that of problem's rows.
-
-        Rows that are left out, such as noise, have a label, and do not count in costs and centers.
-        """
+        """What a fit finds. Rows that are left out, such as noise, only get a label."""
         cluster_of = _clusters(tree, leaf, data)
         found, expected = problem.centers_and_costs(cluster_of)
         means = found[0] if self._objective == "kmeans" else None
@@ -567,10 +564,7 @@ class BaseThresholdTree(
 def _importances(
     tree: ThresholdTree, data: Dataset, leaf: np.ndarray, cluster_means: np.ndarray | None
 ) -> np.ndarray:
-    """The reduction of the sum of squares by the splits of each feature; `leaf` is by row.
-
-    If every cluster has one leaf, its means are those of the clusters, and no rows are read.
-    """
+    """Importance of the features; with one leaf per cluster, no rows are read."""
     leaves, position = tree.leaves, np.zeros(tree.node_count, dtype=np.intp)
     if cluster_means is not None and len(np.unique(tree.cluster[leaves])) == len(leaves):
         means = cluster_means[tree.cluster[leaves]]
@@ -630,10 +624,7 @@ def warn_of_impure_rules(rules: RuleList[ClusterRule], remedy: str) -> None:
 
 
 def memory_problem(data: Dataset, reference: Reference, space: Dataset | None = None) -> Problem:
-    """The problem on the rows that have a label and a positive weight.
-
-    The centers of the reference are in the space, by default the columns of the data.
-    """
+    """The problem on rows with a label and a positive weight; centers are those of the space."""
     labels, weight = reference.labels, data.weights.values
     space = None if space is data else space
 

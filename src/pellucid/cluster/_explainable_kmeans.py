@@ -261,7 +261,11 @@ class ExplainableKMeans(SpaceTree):
             return growth_of(best.tree, best.leaf)
         best = min(found, key=rank)
         if problem.has_space and isinstance(self.faithfulness, str):
-            least, whole = self._least_simple_cost(problem), _reference_cost(problem)
+            # Cost of the cheapest tree that other methods grow for costs in a space.
+            simple, whole = self._fast_portfolio(problem), _reference_cost(problem)
+            starts = (s for s in simple.starts_of_space() if simple.limits.allows(s.tree))
+            costs = (cost_at_means(start, problem) for start in starts)
+            least = min(costs, default=np.inf) * (1 + COST_TIE)
             for value in LESS_FAITHFULNESS:
                 if cost_at_means(best, problem) <= least:
                     break
@@ -274,13 +278,6 @@ class ExplainableKMeans(SpaceTree):
                 else:
                     self.faithfulness_ = given
         return growth_of(best.tree, best.leaf)
-
-    def _least_simple_cost(self, problem: Problem) -> float:
-        """Cost of the cheapest tree that other methods grow for costs in a space."""
-        simple = self._fast_portfolio(problem)
-        starts = [s for s in simple.starts_of_space() if simple.limits.allows(s.tree)]
-        costs = [cost_at_means(start, problem) for start in starts]
-        return min(costs, default=np.inf) * (1 + COST_TIE)
 
     def _fast_portfolio(self, problem: Problem) -> Portfolio:
         limits, style = self._limits(problem.n_clusters), self.threshold_style
@@ -414,10 +411,8 @@ class ExplainableKMeans(SpaceTree):
         found = f"Use {options}{',' * bool(larger)} or fewer clusters"
         if (bound := getattr(self, "disagreement_lower_bound_", 0)) > 0:
             most = 100 * (1 - bound / self.tree_.weighted_n_node_samples[0])
-            found = (
-                f"No tree of this size gives more than {most:.1f}% of the rows their label "
-                f"(proven). {found}"
-            )
+            proven = f"No tree of this size gives more than {most:.1f}% of the rows their label"
+            found = f"{proven} (proven). {found}"
         return found
 
     def held_out_agreement(self, X: Any, labels: Any, cv: int = 5) -> float:
@@ -472,10 +467,7 @@ class ExplainableKMeans(SpaceTree):
         return 0.0 if isinstance(self.depth_penalty, str) else float(self.depth_penalty)
 
     def _search(self, problem: Problem, *given: float) -> list[Polished]:
-        """All trees that are found with a faithfulness, which becomes `faithfulness_`.
-
-        Of the values that are tried, the first whose best tree keeps as many rows as other methods.
-        """
+        """Trees for the first faithfulness whose best tree keeps as many rows as other methods."""
         reference_cost = _reference_cost(problem)
         self.n_trees_tried_, rank = 0, self._ranking(reference_cost)
         mean = rounded_cost(reference_cost) / problem.weights.total
@@ -484,7 +476,9 @@ class ExplainableKMeans(SpaceTree):
         plain_trees: dict[Any, GrowthResult] = {}
         for faithfulness in given or values:
             posed, found, kept = problem.with_mistake_cost(faithfulness * mean), [], 0.0
-            progress = Progress("ExplainableKMeans: trees", self._n_trees(posed), self.verbose)
+            further = (self._n_references() - 1) * self._portfolios(posed, False, {})
+            n_trees = sum(each.n_trees for each in self._portfolios(posed, True, {}) + further)
+            progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
             for other in self._problems(posed, self._n_references()):
                 grown = plain_trees if other is posed else {}
                 for portfolio in self._portfolios(other, other is posed, grown):
@@ -494,9 +488,7 @@ class ExplainableKMeans(SpaceTree):
                     trees = portfolio.candidates(starts)
                     found += [tree for tree in trees if limits.allows(tree.tree)]
             if not found:
-                within = ", ".join(
-                    f"{name}={limit}" for name, limit in self._given_limits().items()
-                )
+                within = ", ".join(f"{name}={n}" for name, n in self._given_limits().items())
                 raise ValueError(
                     f"no tree for {problem.n_clusters} clusters was found within {within}. Raise "
                     "the limit, or use fewer clusters"
@@ -512,8 +504,8 @@ class ExplainableKMeans(SpaceTree):
     ) -> list[Portfolio]:
         """The portfolios of a problem, of which `is_first` is that of the estimator's reference.
 
-        The best effort includes the balanced one. One with a limit includes those without, and with
-        the same limit of depth or of conditions. So its tree is never costlier than theirs.
+        The best effort includes the balanced one, a limit the search without it and with the same
+        limit of the other kind, so that its tree is never costlier than theirs.
         """
         penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
         limits, style = self._limits(problem.n_clusters), self.threshold_style
@@ -523,17 +515,12 @@ class ExplainableKMeans(SpaceTree):
             n = limits.n_leaves
             others = TreeLimits(n), TreeLimits(n, most), TreeLimits(n, max_conditions=most)
             limits_of_search = [other for other in others if other != limits] + [limits]
+        rest = penalty, style, self._penalty == 0, plain_trees
         return [
-            Portfolio(
-                problem, EFFORTS[name], limit, penalty, style, self._penalty == 0, plain_trees
-            )
+            Portfolio(problem, EFFORTS[name], limit, *rest)
             for name in [*names, self.effort]
             for limit in limits_of_search
         ]
-
-    def _n_trees(self, problem: Problem) -> int:
-        further = (self._n_references() - 1) * self._portfolios(problem, False, {})
-        return sum(portfolio.n_trees for portfolio in self._portfolios(problem, True, {}) + further)
 
     def _ranking(self, reference_cost: float) -> Callable[[Any], tuple[float, float]]:
         """The order of trees by cost and size, given the cost of the reference."""
@@ -622,10 +609,7 @@ def _sample_of_scan(problem: Any, n_rows: int | None = None) -> Problem:
 
 
 def _reference_cost(problem: Problem) -> float:
-    """Cost of the reference's clusters at their means.
-
-    It does not depend on the reference centers, which may be far from all rows.
-    """
+    """Cost of the reference's clusters at their means, not at centers that may be far away."""
     from pellucid._core.data.moments import means_and_costs
 
     labels, weight = problem.labels.astype(np.intp), problem.weights.values

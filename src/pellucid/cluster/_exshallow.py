@@ -284,10 +284,7 @@ class ExShallowSearch(BaseReferenceTree):
 
 @dataclass(frozen=True)
 class Goals:
-    """Upper limits for a tree; infinite if there is none.
-
-    `cost` is absolute, `ratio` relative to that of the reference, and `size` is the WAES.
-    """
+    """Upper limits of a tree: absolute `cost`, `ratio` to the reference's, and `size`, the WAES."""
 
     cost: float = inf
     ratio: float = inf

@@ -101,7 +101,9 @@ class RandomThresholds(BaseReferenceTree):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         options = {"method": self.method, "objective": self.objective}
         trees = draw_cuts(problem.centers, self.n_draws, seed, **options)
-        labels = _first_of_equals(problem.centers)[problem.labels].astype(np.intp)
+        # Of equal centers, which no tree separates, rows have the first.
+        _, first, group = np.unique(problem.centers, axis=0, return_index=True, return_inverse=True)
+        labels = first[group.reshape(-1)][problem.labels].astype(np.intp)
         groupings = _groupings(problem.data, trees)
         self._changes, rounding = cost_changes(problem.data, problem.centers, labels, groupings)
         # Of draws that rounding cannot tell apart, the exact costs decide; ties go to the first.
@@ -114,12 +116,6 @@ class RandomThresholds(BaseReferenceTree):
 
     def _store_growth(self, problem, growth, found):
         self.draw_costs_ = found.reference_inertia + self._changes
-
-
-def _first_of_equals(centers: np.ndarray) -> np.ndarray:
-    """For each center the first that is equal to it; no tree separates equal centers."""
-    _, first, group = np.unique(centers, axis=0, return_index=True, return_inverse=True)
-    return first[group.reshape(-1)]
 
 
 def _groupings(data: Dataset, trees: Trees) -> Iterator[np.ndarray]:
@@ -135,10 +131,7 @@ def _groupings(data: Dataset, trees: Trees) -> Iterator[np.ndarray]:
 def cost_changes(
     data: Dataset, centers: np.ndarray, labels: np.ndarray, groupings: Iterable[np.ndarray]
 ) -> tuple[np.ndarray, float]:
-    """By how much the costs of groupings of the rows exceed that of their labels.
-
-    All costs are to the own centers of the groups. Also returns what rounding can change.
-    """
+    """Costs of groupings less that of the labels, at own centers; and what rounding can change."""
     moments = data.moments(labels, centers)
     found = [data.centers_and_costs(groups, labels, centers, moments) for groups in groupings]
     costs, before = np.array([[cost for _, cost in pair] for pair in found]).T

@@ -110,8 +110,7 @@ def _first_components(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Scores of the rows and of centers, and the part of the sum of squares that is left out.
 
-    Products are computed by one thread, so that they do not depend on the number of threads. Their
-    last digits depend on the order of the rows.
+    One thread computes products, so that they do not depend on the number of threads.
     """
     mean = np.average(X, axis=0, weights=weight)
     blocks = [slice(i, i + _BLOCK_ROWS) for i in range(0, len(X), _BLOCK_ROWS)]

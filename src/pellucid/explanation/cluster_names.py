@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from operator import or_
 from typing import NamedTuple
 
@@ -102,11 +103,7 @@ def suggest_names(
     clusters: Iterable[object],
     rules: Sequence[ClusterRule] = (),
 ) -> list[ClusterName]:
-    """A short, different description of each cluster, such as "high income, low spending".
-
-    `labels` are the clusters of the rows, `rules` the rule of each of the `clusters`. A cluster
-    without any claim is "average".
-    """
+    """A different description of each cluster, such as "high income, low spending" or "average"."""
     search = _Claims(columns)
     found = [
         search.of_cluster(labels == cluster, rules[i] if rules else None)
@@ -119,16 +116,21 @@ def suggest_names(
             _joined(claims, n_words, may_repeat) if names.count(name) > 1 else name
             for name, claims in zip(names, found)
         ]
-    return [
-        _unique(name, position, rules) if names.count(name) > 1 else name
-        for position, name in enumerate(names)
-    ]
+    unique = []
+    for position, name in enumerate(names):
+        if names.count(name) == 1:
+            unique.append(name)
+        elif rules and rules[position].rules:
+            unique.append(ClusterName(rules[position].text))
+        else:
+            unique.append(ClusterName(f"{name} ({position})", name.claims))
+    return unique
 
 
 def _without_contradictions(found: list[list[Claim]]) -> list[list[Claim]]:
     """The claims without those of "high" below a cluster with "medium", or of "low" above one."""
     medium: dict[str, list[float]] = {}
-    for claim in (claim for claims in found for claim in claims):
+    for claim in chain.from_iterable(found):
         if claim.side == 0:
             medium.setdefault(claim.column, []).append(claim.level)
 
@@ -137,12 +139,6 @@ def _without_contradictions(found: list[list[Claim]]) -> list[list[Claim]]:
         return all(side * (claim.level - level) >= 0 for level in medium.get(claim.column, ()))
 
     return [[claim for claim in claims if is_true(claim)] for claims in found]
-
-
-def _unique(name: ClusterName, position: int, rules: Sequence[ClusterRule]) -> ClusterName:
-    if rules and rules[position].rules:
-        return ClusterName(rules[position].text)
-    return ClusterName(f"{name} ({position})", name.claims)
 
 
 def _joined(claims: Sequence[Claim], n_words: int, may_repeat: bool = False) -> ClusterName:

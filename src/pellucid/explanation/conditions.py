@@ -36,10 +36,7 @@ class Condition:
         return self.format.condition(self.name, **bound)
 
     def loosened(self) -> Condition:
-        """The same condition, with a text that is true for values outside the training data.
-
-        "sex is m" becomes "sex is not f", and "cyl = 8" becomes "cyl > 5".
-        """
+        """The condition with a text for new values: "sex is m" becomes "sex is not f"."""
         if isinstance(self.name, Indicator):
             return replace(self, name=replace(self.name, categories=()))
         kind: Kind = "datetime" if self.format.is_date else "number"
@@ -57,11 +54,7 @@ class Condition:
 
 
 def conditions_text(conditions: Sequence[Condition], union: CategorySet | None = None) -> str:
-    """Conditions joined by "and".
-
-    Two bounds of one feature become an interval, and the categories of one column one list.
-    `union` replaces the conditions on the categories of its column.
-    """
+    """Conditions joined by "and"; `union` replaces those on the categories of its column."""
     parts: dict[Any, list[Condition]] = {}
     for condition in conditions:
         name = condition.name
@@ -79,10 +72,9 @@ def conditions_text(conditions: Sequence[Condition], union: CategorySet | None =
 def group_by_category(
     rules: Sequence[Sequence[Condition]],
 ) -> list[tuple[list[int], CategorySet | None]]:
-    """Group rules that differ only in the categories of one column.
+    """Positions of rules that differ only in the categories of one column, and their union.
 
-    Each group has the positions of its rules, and the condition that the categories of the column
-    satisfy in one of them; None for a rule that is alone in its group.
+    A rule that is alone in its group has no union.
     """
     candidates = [dict(_category_sets(conditions)) for conditions in rules]
     group_size = Counter(key for keys in candidates for key in keys)

@@ -150,7 +150,15 @@ class Explanation(ExportMixin):
         self.method_ = method
         self.formats_ = dict(formats or {})
         self.reading_ = reading
-        _check_formats(self.formats_, self._columns)
+        for column, written in self.formats_.items():
+            if not isinstance(written, ColumnFormat):
+                kind = type(written).__name__
+                raise TypeError(f"the format of column {column!r} is a {kind}, not a ColumnFormat")
+            if column not in self._columns:
+                raise ValueError(
+                    f"formats contains {column!r}, which is not a column; the columns are "
+                    f"{', '.join(map(repr, self._columns))}"
+                )
         self._leaf_rules = leaf_rules(
             tree,
             feature_names=self.tree_columns_,
@@ -204,9 +212,8 @@ class Explanation(ExportMixin):
 
     def __repr__(self) -> str:
         method = "" if self.method_ is None else f"method={self.method_!r}, "
-        return (
-            f"Explanation({method}n_leaves={self.n_leaves_}, n_clusters={len(self.cluster_names_)})"
-        )
+        n_clusters = len(self.cluster_names_)
+        return f"Explanation({method}n_leaves={self.n_leaves_}, n_clusters={n_clusters})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Explanation):
@@ -472,18 +479,6 @@ def _renamed(labels: list[Any], names: Mapping[Any, Any]) -> list[Any]:
     if twice:
         raise ValueError(f"two clusters would have the name {twice[0]!r}; names must be unique")
     return renamed
-
-
-def _check_formats(formats: dict[str, ColumnFormat], columns: list[str]) -> None:
-    for column, written in formats.items():
-        if not isinstance(written, ColumnFormat):
-            kind = type(written).__name__
-            raise TypeError(f"the format of column {column!r} is a {kind}, not a ColumnFormat")
-        if column not in columns:
-            raise ValueError(
-                f"formats contains {column!r}, which is not a column; the columns are "
-                f"{', '.join(map(repr, columns))}"
-            )
 
 
 def _check_indicators(tree: ThresholdTree, names: list[str | Indicator]) -> None:

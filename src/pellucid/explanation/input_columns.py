@@ -28,16 +28,12 @@ UNKNOWN = -1
 
 
 class InputColumns:
-    """The columns of the data that the splits of a tree use.
+    """The columns that a tree uses; `encoding` makes numbers of them, and `tree` takes these.
 
-    `names` describe the columns of the tree, `columns` are those of the data in order. `fill` has
-    the replacements of missing values, `formats` the formats, and `replaced` pairs of a value and
-    what it is read as, by column of the data. `reading` is how the table of the model was read. If
-    it is given, `read` takes every table that `pellucid.explain` takes, and a missing number is
-    NaN. Otherwise columns must have the types of the training data; a missing number is an error.
-
-    `encoding` encodes these columns as numbers, `features` are the columns of the tree in the order
-    of the encoded columns, and `tree` is the tree restricted to them.
+    `names` describe the columns of the tree, `columns` are those of the data. `replaced` has pairs
+    of a value and what it is read as, by column. If `reading`, how the table of the model was read,
+    is given, every table of `pellucid.explain` can be read, and a missing number is NaN. Otherwise
+    columns must have the types of the training data, and a missing number is an error.
     """
 
     def __init__(
@@ -72,11 +68,7 @@ class InputColumns:
         self._categories = {c: found[-1].categories for c, found in self._indicated.items()}
 
     def read(self, X: Any) -> np.ndarray:
-        """The columns as finite numbers of float32 or float64, for `tree`.
-
-        A data frame needs only these columns, by name; any other input needs all columns of the
-        data in their order.
-        """
+        """The columns as finite numbers for `tree`; a data frame needs only these, by name."""
         if self._reads_tables:
             return self.encode(self.columns_of(X))
         X, encoding = self._select(X), self.encoding
@@ -132,7 +124,7 @@ class InputColumns:
         return numbers[~np.isnan(numbers).any(axis=1)]
 
     def find_leaves(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The result of `find_leaves` for rows of :meth:`read`, with columns of the whole tree."""
+        """The leaf of each row, or -1, and the column of a missing value on its path, or -1."""
         if not np.isnan(numbers).any():
             return self.tree.apply(numbers), np.full(len(numbers), UNKNOWN)
         columns = dict(enumerate(numbers.T))
@@ -142,9 +134,7 @@ class InputColumns:
     def read_table(self, source: TableSource, model: str = "") -> tuple[Columns, dict[str, int]]:
         """The columns of a table as the training data were read, and the values lost, by column.
 
-        Numbers are NaN where a value is missing, infinite or not a number; categories are those of
-        the model. The second result counts values that are not numbers or dates. Errors name the
-        `model`.
+        Numbers that are missing, infinite or not a number are NaN. Errors name the `model`.
         """
         from pellucid.tables.reading import as_format
 
@@ -184,9 +174,8 @@ class InputColumns:
 
         name, dtype = column.name, column.dtype
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise InputError(
-                f"column {name!r} has values of type {dtype}; the model has categories"
-            )
+            problem = f"column {name!r} has values of type {dtype}"
+            raise InputError(f"{problem}; the model has categories")
         known = set(self._categories[name] or (each.value for each in self._indicated[name]))
         kinds = {type(value) for value in known if value is not None}
         cells = column.to_list()
@@ -204,17 +193,13 @@ class InputColumns:
         return found
 
     def unusual(self, columns: Columns) -> dict[str, dict[int, Any]]:
-        """Cells for which the texts of rules are not made, by column of the data and by row.
-
-        These are categories and values of integer columns with few values that were not in the
-        training data (None if missing), and fractions in columns of integers or days.
-        """
+        """Values for which rules have no text, such as new categories, by column and by row."""
         found: dict[str, dict[int, Any]] = {}
         for name, column, is_category in zip(
             self.encoding.input_names, columns.values, self.encoding.is_categorical
         ):
-            new = self._new_categories(name, column) if is_category else self._odd(name, column)
-            found |= {name: new} if new else {}
+            if new := self._unusual_cells(name, column, is_category):
+                found[name] = new
         return found
 
     @property
@@ -223,15 +208,12 @@ class InputColumns:
         values = {name: written.values for name, written in self._formats.items()}
         return {name: each for name, each in (values | self._categories).items() if each}
 
-    def _new_categories(self, name: str, column: np.ndarray) -> dict[int, Any]:
-        known = self._categories[name]
-        if not known:
-            return {}
-        cells = column.tolist()
-        new = {cell for cell in set(cells) if as_category(cell) not in known}
-        return {i: as_category(cell) for i, cell in enumerate(cells) if cell in new} if new else {}
-
-    def _odd(self, name: str, column: np.ndarray) -> dict[int, Any]:
+    def _unusual_cells(self, name: str, column: np.ndarray, is_category: bool) -> dict[int, Any]:
+        if is_category:
+            known, cells = self._categories[name], column.tolist()
+            new = {cell for cell in set(cells) if as_category(cell) not in known} if known else ()
+            new_cells = ((i, cell) for i, cell in enumerate(cells) if cell in new)
+            return {i: as_category(cell) for i, cell in new_cells} if new else {}
         written = self._formats.get(name, PLAIN)
         if not is_numeric(column) or not written.is_whole:
             return {}
@@ -288,11 +270,7 @@ class InputColumns:
 def find_leaves(
     tree: ThresholdTree, features: dict[int, np.ndarray], n_rows: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The leaf of each row, and the column of a missing value on its path.
-
-    `features` are columns by their position in the tree; NaN is missing. The leaf is -1 if a value
-    is missing; otherwise the column is -1.
-    """
+    """The leaf of each row, or -1, and the column of a missing value on its path, or -1."""
     leaf = np.full(n_rows, UNKNOWN, dtype=np.intp)
     missing = np.full(n_rows, UNKNOWN, dtype=np.intp)
     stack = [(0, np.arange(n_rows))]
@@ -311,11 +289,7 @@ def find_leaves(
 
 
 def _as_known(value: Any, text: Any, known: set[Any], kinds: set[type]) -> Any:
-    """The known category that a cell is; the cell itself if it is none of them.
-
-    `value` is the cell as it was parsed, `text` as it was given. `kinds` are the types of the known
-    categories.
-    """
+    """The known category that a cell is, as parsed or as given in a text; else the cell itself."""
     if kinds <= {int, float}:
         is_number = isinstance(value, (bool, Decimal))
         return as_category(float(value) if is_number else value)

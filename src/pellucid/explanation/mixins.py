@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 
 class FunctionAsMethod:
-    """A function that takes a model, as a method of the model; it is imported when it is used.
-
-    The function is `name` of `package`, by default the name of the method.
-    """
+    """A function of `package` that takes a model, as a method; it is imported when it is used."""
 
     def __init__(self, package: Any = export, name: str = "") -> None:
         self.package, self.name = package, name

@@ -41,10 +41,7 @@ class UntraceableColumn(ValueError):
 
 
 def restate_model(model: Any, steps: list[Any], X: Any = None) -> Explanation:
-    """A tree on the columns that transformers make, in the columns of the data.
-
-    With the data, thresholds are between their values, and predictions are compared.
-    """
+    """A tree on transformed columns, in those of the data, whose values set thresholds if given."""
     first = steps[0] if steps else model
     n_columns = int(first.n_features_in_)
     names = list(map(str, getattr(first, "feature_names_in_", default_names(n_columns))))
@@ -124,10 +121,7 @@ def _fills(sources: list[ColumnSource], names: list[str]) -> dict[str, Any]:
 
 
 def _trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[ColumnSource]:
-    """Sources of the `width` output columns of a fitted transformer, given those of its input.
-
-    `problem` is set for columns that cannot be traced.
-    """
+    """Sources of the `width` output columns of a fitted transformer, given those of its input."""
     from sklearn import compose, feature_selection, impute, pipeline, preprocessing
 
     if transformer is None or isinstance(transformer, str):
@@ -137,7 +131,12 @@ def _trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[Co
     elif isinstance(transformer, compose.ColumnTransformer):
         found = _trace_columns(transformer, sources, width)
     elif isinstance(transformer, pipeline.FeatureUnion):
-        found = _trace_union(transformer, sources)
+        found = []
+        for _, part in transformer.transformer_list:
+            if not isinstance(part, str):
+                found += _trace(part, sources, len(part.get_feature_names_out()))
+            elif part == "passthrough":
+                found += sources
     elif isinstance(transformer, feature_selection.SelectorMixin):
         found = [sources[i] for i in np.flatnonzero(transformer.get_support())]
     elif isinstance(transformer, impute.SimpleImputer):
@@ -145,11 +144,10 @@ def _trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[Co
     elif isinstance(transformer, preprocessing.OneHotEncoder):
         found = _trace_categories(transformer, sources)
     elif (is_increasing := _is_increasing_map(transformer)) is not None:
-        steps = (
-            MonotoneMap(_column_function(transformer, i), is_increasing)
-            for i in range(len(sources))
-        )
-        found = [replace(s, maps=(*s.maps, step)) for s, step in zip(sources, steps)]
+        found = []
+        for i, source in enumerate(sources):
+            step = MonotoneMap(_column_function(transformer, i), is_increasing)
+            found.append(replace(source, maps=(*source.maps, step)))
     else:
         found = []
     if len(found) == width:
@@ -175,16 +173,6 @@ def _trace_columns(transformer: Any, sources: list[ColumnSource], width: int) ->
             continue
         chosen = [sources[i] for i in input_columns(transformer, name)]
         found[places] = _trace(part, chosen, places.stop - places.start)
-    return found
-
-
-def _trace_union(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
-    found: list[ColumnSource] = []
-    for _, part in transformer.transformer_list:
-        if not isinstance(part, str):
-            found += _trace(part, sources, len(part.get_feature_names_out()))
-        elif part == "passthrough":
-            found += sources
     return found
 
 
@@ -237,10 +225,7 @@ def _trace_categories(transformer: Any, sources: list[ColumnSource]) -> list[Col
 
 
 def _is_increasing_map(transformer: Any) -> bool | None:
-    """Whether a transformer maps each column by an increasing (or decreasing: False) function.
-
-    None if it does not map the columns one by one, or not monotonically.
-    """
+    """Whether columns are mapped by increasing or decreasing (False) functions; None if neither."""
     from sklearn import preprocessing as p
 
     scalers = (p.Binarizer, p.MaxAbsScaler, p.MinMaxScaler, p.RobustScaler, p.StandardScaler)

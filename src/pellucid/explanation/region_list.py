@@ -129,7 +129,11 @@ class RegionList(RegionExportMixin):
         model = getattr(model, "model", model)
         check_is_fitted(model)
         if isinstance(found := getattr(model, "region_list_", None), cls):  # rules of a set
-            return found if columns is None else found._with(columns=columns, **more)
+            if columns is None:
+                return found
+            same = {n: getattr(found, f"{n}_") for n in ("names", "classes", "default", "total")}
+            known = {"formats": found.formats_, **same, "columns": columns, **more}
+            return cls(found.levels_, **known)
         if check:
             for level in model.levels_:
                 _check_level(level, model.base)
@@ -147,12 +151,6 @@ class RegionList(RegionExportMixin):
             columns=columns,
             **{"formats": model.formats_, **more},
         )
-
-    def _with(self, **more: Any) -> RegionList:
-        """The same regions with other parameters."""
-        names = ("names", "classes", "default", "total", "formats")
-        same = {name: getattr(self, f"{name}_") for name in names}
-        return RegionList(self.levels_, **{**same, **more})
 
     @property
     def used_features(self) -> list[int]:

@@ -83,10 +83,9 @@ class TreeRestatement:
         self._nearest: dict[int, tuple[float, float]] = {}
 
     def find_gaps(self, Z: Any, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> None:
-        """Find the values of the data on both sides of each split of a numeric column.
+        """Find the values of the data on both sides of each numeric split; may be called by batch.
 
-        Data in batches are given one after the other. `Z` has rows in the columns of the tree,
-        `values` the same rows in the columns of the data, missing values filled in.
+        `Z` has rows in the columns of the tree, `values` the same in the columns of the data.
         """
         for node, rows in self.tree.rows_by_node(Z):
             source = self.sources[self.tree.feature[node]]
@@ -113,9 +112,8 @@ class TreeRestatement:
     ) -> tuple[ThresholdTree, dict[int, int]]:
         """The restated tree, and for each of its nodes the node of the original tree.
 
-        `names` are the columns of the data, `described` those of the restated tree. `style` is that
-        of the thresholds of splits with a gap; `formats` choose them by
-        :meth:`ColumnFormat.choose_threshold`.
+        `names` are the columns of the data, `described` those of the tree. Splits with a gap get
+        thresholds in the `style`, by :meth:`ColumnFormat.choose_threshold`.
         """
         tree, builder = self.tree, TreeBuilder(len(described))
         position = {name: i for i, name in enumerate(described)}
@@ -163,11 +161,7 @@ class TreeRestatement:
 
 
 def last_where(holds: Callable[[np.ndarray], np.ndarray]) -> float:
-    """The largest float64 for which something holds that holds for all smaller ones too.
-
-    Infinite, with its sign, where it holds for all or for none. The search runs over all floats
-    in their order.
-    """
+    """The largest float64 up to which something holds; infinite where it holds for all or none."""
     last = int(np.finfo(np.float64).max.view(np.int64))
     first, last = -last, last
     if not holds(_floats([first]))[0]:

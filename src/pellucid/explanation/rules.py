@@ -287,10 +287,7 @@ def split_condition(
 
 
 def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """Only the tightest bound per feature and side, in order of first appearance.
-
-    If a column is one category, conditions that exclude its other categories are redundant.
-    """
+    """The tightest bound per feature and side; a known category makes excluded ones redundant."""
     tightest: dict[tuple[int, bool], Condition] = {}
     for condition in conditions:
         key = (condition.feature, condition.is_upper)
@@ -298,18 +295,12 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
         sign = 1 if condition.is_upper else -1
         if known is None or sign * condition.threshold < sign * known.threshold:
             tightest[key] = condition
-    included = [
-        c.name for c in tightest.values() if isinstance(c.name, Indicator) and not c.is_upper
-    ]
-    columns = {name.column for name in included}
-
-    def is_redundant(c: Condition) -> bool:
-        if not (isinstance(c.name, Indicator) and c.is_upper):
-            return False
-        # A leaf that no row can reach may both include and exclude a category; both are kept.
-        return c.name.column in columns and c.name not in included
-
-    return tuple(c for c in tightest.values() if not is_redundant(c))
+    indicated = [c for c in tightest.values() if isinstance(c.name, Indicator)]
+    included = [c.name for c in indicated if not c.is_upper]
+    columns = {c.column for c in indicated if not c.is_upper}
+    # A leaf that no row can reach may both include and exclude a category; both are kept.
+    redundant = {id(c) for c in indicated if c.column in columns and c.name not in included}
+    return tuple(c for c in tightest.values() if id(c) not in redundant)
 
 
 def leaf_rules(
@@ -371,10 +362,9 @@ def explain_rows(
     formats: Formats | None = None,
     special: Mapping[int, RowRule] | None = None,
 ) -> RuleList[RowExplanation]:
-    """A :class:`~pellucid.explanation.rules.RowExplanation` per row.
+    """A `RowExplanation` per row, given the rules of leaves and the leaf of each row.
 
-    `rules` are those of the leaves, `leaf` is the leaf of each row. ``values(feature, rows)`` gives
-    values of a column of the tree. `special` are rules of single rows; see :func:`special_rules`.
+    ``values(feature, rows)`` gives a column of the tree; `special` are rules of single rows.
     """
     special = special or {}
     by_leaf = {rule.leaf: rule for rule in rules}
@@ -393,11 +383,7 @@ def explain_rows(
 
 
 class RowRule(NamedTuple):
-    """The rule of a row; None if it has no cluster.
-
-    `notes` say why the rule differs from that of the leaf, or why there is none. `columns` are
-    those of the rule in which the row has a value that was not in the training data.
-    """
+    """The rule of a row, None without a cluster, with notes; `columns` have new values there."""
 
     rule: Rule | None
     notes: tuple[str, ...] = ()
@@ -412,9 +398,8 @@ def special_rules(
 ) -> dict[int, RowRule]:
     """The rules of the rows for which the text of the rule of their leaf may be false.
 
-    The text of such a rule lists no values of the training data as the only possible ones: "plan
-    is not basic" instead of "plan is plus or pro". `unusual` has the values for which the texts are
-    not made, by column and row, `known` the values of columns in the training data.
+    Their texts list no values as the only possible ones: "plan is not basic" instead of "plan is
+    plus or pro". `unusual` has cells by column and row, `known` the values of the training data.
     """
     by_leaf = {rule.leaf: rule for rule in rules}
     columns_of = {rule.leaf: {c.column for c in rule.conditions} for rule in rules}

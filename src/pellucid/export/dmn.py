@@ -18,8 +18,7 @@ from pellucid.tables.encoding import ColumnNames, Indicator, column_of, columns_
 NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
 """That of DMN 1.3, which engines of today read."""
 
-_Row = tuple[Any, list[tuple[str | Indicator, float, float]]]
-"""Cluster and intervals of a rule."""
+_Row = tuple[Any, list[tuple[str | Indicator, float, float]]]  # cluster and intervals of a rule
 
 
 @documented
@@ -83,27 +82,22 @@ def to_dmn(model: Any, *, column: str = "cluster", feature_names: ColumnNames | 
         SubElement(needed, "requiredInput", href=f"#input_{number}")
         clause = SubElement(table, "input", id=f"clause_{number}", label=name)
         form = SubElement(clause, "inputExpression", id=f"expression_{number}", typeRef=kind)
-        SubElement(form, "text").text = _feel_name(name)
+        is_plain = name.replace("_", "a").replace(" ", "a").isalnum() and not name[0].isdigit()
+        SubElement(form, "text").text = name if is_plain else f"`{name}`"
     decision.append(table)
     root.append(decision)
     SubElement(table, "output", id="output", name=column, typeRef=answer)
-    for number, row in enumerate(rows, 1):
-        _add_rule(SubElement(table, "rule", id=f"rule_{number}"), row, columns, formats)
+    for number, (label, tests) in enumerate(rows, 1):
+        rule_id = f"rule_{number}"
+        written = SubElement(table, "rule", id=rule_id)
+        for position, name in enumerate(columns, 1):
+            entry = SubElement(written, "inputEntry", id=f"{rule_id}_input_{position}")
+            own = [test for test in tests if column_of(test[0]) == name]
+            SubElement(entry, "text").text = _test(own, formats.get(name))
+        result = SubElement(written, "outputEntry", id=f"{rule_id}_output")
+        SubElement(result, "text").text = _literal(label)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
-
-
-def _add_rule(
-    rule: Element, row: _Row, columns: list[str], formats: dict[str, ColumnFormat]
-) -> None:
-    """Add one entry per column, and the cluster."""
-    label, tests = row
-    for position, name in enumerate(columns, 1):
-        entry = SubElement(rule, "inputEntry", id=f"{rule.get('id')}_input_{position}")
-        own = [test for test in tests if column_of(test[0]) == name]
-        SubElement(entry, "text").text = _test(own, formats.get(name))
-    result = SubElement(rule, "outputEntry", id=f"{rule.get('id')}_output")
-    SubElement(result, "text").text = _literal(label)
 
 
 def _test(tests: list[tuple[str | Indicator, float, float]], written: ColumnFormat | None) -> str:
@@ -143,12 +137,6 @@ def _literal(value: Any) -> str:
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
     return repr(value)
-
-
-def _feel_name(name: str) -> str:
-    """A name as an expression of FEEL: as it is, or by its text if it has other characters."""
-    is_plain = name.replace("_", "a").replace(" ", "a").isalnum() and not name[0].isdigit()
-    return name if is_plain else f"`{name}`"
 
 
 def _kind(values: list[Any]) -> str:

@@ -124,10 +124,7 @@ def to_dot(model: Any, *, feature_names: ColumnNames | None = None) -> str:
 
 
 def _escape_dot(text: str) -> str:
-    """Escape text for a quoted string, in which Graphviz also reads HTML entities.
-
-    Control characters become blanks, because SVG cannot represent them.
-    """
+    """Escape text for Graphviz, which reads HTML entities; SVG cannot hold control characters."""
     text = text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
     return "".join(c if c.isprintable() else " " for c in text)
 
@@ -172,11 +169,7 @@ def to_mermaid(model: Any, *, feature_names: ColumnNames | None = None) -> str:
 
 
 def _escape_mermaid(text: str) -> str:
-    """Write characters that have a meaning in Mermaid as character codes.
-
-    Mermaid reads "1. " and "- " at the beginning as lists, and words between underscores as
-    emphasis.
-    """
+    """Write characters with a meaning in Mermaid as codes, also those of lists and emphasis."""
     text = " ".join(text.replace("\0", " ").split())
     escaped = "".join(c if c.isalnum() or c in _PLAIN_CHARACTERS else f"#{ord(c)};" for c in text)
     return _MARKDOWN.sub(lambda match: f"#{ord(match[0])};", escaped)
@@ -185,10 +178,7 @@ def _escape_mermaid(text: str) -> str:
 def _nodes(
     explanation: Explanation,
 ) -> Iterator[tuple[int, list[str], str, list[tuple[int, str]]]]:
-    """Each node with its texts, its color, which splits do not have, and its edges.
-
-    An edge is the number of a child and the answer that leads to it.
-    """
+    """Each node with its texts, its color if it is a leaf, and its edges: children and answers."""
     tree, names = explanation.tree_, explanation.tree_columns_
     rules = {rule.leaf: rule for rule in explanation._leaf_rules}
     for node in range(tree.node_count):

@@ -146,8 +146,8 @@ def _regions(regions: RegionList) -> dict[str, np.ndarray]:
     rest = max(regions.total_ - sum(piece.support for piece in pieces), 0.0)
     total = regions.total_ or 1.0
     default = None if regions.default_ is None else regions.classes_[regions.default_]
-    cluster = np.empty(len(pieces) + 1, dtype=object)
-    cluster[:] = [*(_plain(piece.answer) for piece in pieces), _plain(default)]
+    answers, cluster = [*(p.answer for p in pieces), default], np.empty(len(pieces) + 1, object)
+    cluster[:] = [each.item() if hasattr(each, "item") else each for each in answers]
     table = {
         "level": np.array([*(piece.level for piece in pieces), -1]),
         "region": np.array([*(piece.region for piece in pieces), -1]),
@@ -166,7 +166,3 @@ def _regions(regions: RegionList) -> dict[str, np.ndarray]:
         table[f"column_{position + 1}"] = np.array(names)
         table[f"above_{position + 1}"], table[f"at_most_{position + 1}"] = ends.T.copy()
     return table
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value

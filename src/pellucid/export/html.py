@@ -1,7 +1,4 @@
-"""Export to HTML for notebooks, readable on light and dark backgrounds.
-
-The HTML of scikit-learn shows the parameters of an estimator, and it cannot be extended by rules.
-"""
+"""Export to HTML for notebooks, readable on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -56,6 +53,9 @@ _STYLE = """<style>
   font: 12px/1.4 ui-monospace, monospace; }
 </style>"""
 
+_LEFT = 'style="text-align: left"'
+"""For text: styles of notebooks align cells to the right, and some drop the style above."""
+
 
 @documented
 def to_html(model: Any, *, feature_names: ColumnNames | None = None) -> str:
@@ -108,17 +108,18 @@ def _row_table(rows: Sequence[RowExplanation]) -> str:
     for each in rows[:_MOST_ROWS]:
         words = escape("; ".join([*([each.rule.text] if each.rule else []), *each.notes]))
         cells = (str(each.row), escape(label_text(each.cluster)), words)
-        lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        lines.append(f"<tr>{''.join(f'<td {_LEFT}>{cell}</td>' for cell in cells)}</tr>")
     further = len(rows) - len(lines)
     note = f"<p>and {count(further, 'further row')}</p>" if further > 0 else ""
-    head = "<tr><th>row</th><th>cluster</th><th>because</th></tr>"
-    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{''.join(lines)}\n</tbody>\n</table>{note}"
+    head = "".join(f"<th {_LEFT}>{name}</th>" for name in ("row", "cluster", "because"))
+    head = f"<thead><tr>{head}</tr></thead>"
+    return f"<table>\n{head}\n<tbody>\n{''.join(lines)}\n</tbody>\n</table>{note}"
 
 
 def _table(rules: Sequence[ClusterRule]) -> str:
     rows = "\n".join(_row(i, rule) for i, rule in enumerate(rules))
     return f"""<table>
-<thead><tr><th>cluster</th><th>rule</th><th class="pellucid-number">rows</th>\
+<thead><tr><th {_LEFT}>cluster</th><th {_LEFT}>rule</th><th class="pellucid-number">rows</th>\
 <th class="pellucid-number">share</th><th class="pellucid-number">pure</th></tr></thead>
 <tbody>
 {rows}
@@ -146,9 +147,8 @@ def _fills(explanation: Explanation) -> str:
     for column, value in explanation.fill_.items():
         if column in explanation.input_columns.encoding.input_names:
             written = explanation.formats_.get(column, PLAIN)
-            words.append(
-                f"{column} by {written.text(value) if isinstance(value, float) else value}"
-            )
+            text = written.text(value) if isinstance(value, float) else value
+            words.append(f"{column} by {text}")
     if not words:
         return ""
     note = f"missing values are replaced: {', '.join(words)}"
@@ -167,7 +167,7 @@ def _row(position: int, rule: ClusterRule) -> str:
     )
     purity = "" if np.isnan(rule.purity) else percent(rule.purity)
     return (
-        f"<tr><td>{chip}</td><td>{_words(rule)}</td>"
+        f"<tr><td {_LEFT}>{chip}</td><td {_LEFT}>{_words(rule)}</td>"
         f'<td class="pellucid-number">{rule.n_samples:,}</td>'
         f'<td class="pellucid-number">{percent(rule.share)}{bar}</td>'
         f'<td class="pellucid-number">{purity}</td></tr>'

@@ -1,9 +1,7 @@
 """Export to JSON and import from it; the model is restored bit for bit.
 
-``explanation.schema.json`` and ``regions.schema.json`` next to this module are the schemas, which
-the page on exports describes. A document is checked against one of them first. A model that is read
-has at most 64 MiB of text (``max_bytes``), 10⁶ columns, 10⁵ clusters and 5·10⁶ splits on the paths
-to its leaves, so that reading ends within seconds.
+A document is checked against ``explanation.schema.json`` or ``regions.schema.json`` first. Limits
+of its size make sure that reading ends within seconds.
 """
 
 from __future__ import annotations
@@ -276,7 +274,11 @@ def _level(level: ListLevel) -> dict[str, Any]:
     regions = []
     for i in range(len(shape)):
         numbers = zip(REGION_FIELDS[shape.kind], shape.numbers(i))
-        entry: dict[str, Any] = {name: _finite(values.tolist()) for name, values in numbers}
+        # The infinite ends of boxes are None.
+        entry: dict[str, Any] = {
+            name: [v if isinstance(v, list) or math.isfinite(v) else None for v in values.tolist()]
+            for name, values in numbers
+        }
         counts = level.counts[i]
         entry["counts"] = [
             [*pair, float(counts[*pair])] for pair in np.argwhere(counts > 0).tolist()
@@ -293,11 +295,6 @@ def _level(level: ListLevel) -> dict[str, Any]:
         "shape": shape.kind,
         "regions": regions,
     }
-
-
-def _finite(values: list[Any]) -> list[Any]:
-    """Numbers, or lists of numbers; None for an infinite end of a box."""
-    return [v if isinstance(v, list) or math.isfinite(v) else None for v in values]
 
 
 def _refuse_constant(word: str) -> None:

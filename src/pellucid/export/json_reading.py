@@ -1,11 +1,9 @@
 """Reading of models from JSON; every error names the place.
 
-A document is first checked against the JSON Schema of its format (draft 7), a file of this package:
-``explanation.schema.json`` or ``regions.schema.json``. `fastjsonschema
-<https://github.com/horejsek/python-fastjsonschema>`_ checks it. It has no dependencies, is loaded
-with the first document, and takes about 10 µs per node of a tree. `jsonschema` was not chosen,
-because it needs four more packages, one of them compiled, and takes about 50 times as long. What a
-schema cannot state, such as children that exist, is checked while the model is built.
+A document is first checked against the JSON Schema of its format (draft 7) by `fastjsonschema
+<https://github.com/horejsek/python-fastjsonschema>`_, which takes about 10 µs per node of a tree;
+`jsonschema` needs four more packages and about 50 times as long. What a schema cannot state, such
+as children that exist, is checked while the model is built.
 """
 
 from __future__ import annotations
@@ -76,7 +74,15 @@ def read_document(document: Any) -> Explanation | RegionList:
     _check_schema(document, name)
     common = _read_common(document)
     if is_list:
-        return _read_regions(document, **common)
+        names, clusters, default = common["names"], common.pop("clusters"), document["default"]
+        if default is not None:
+            _whole(default, "default", 0, len(clusters) - 1)
+        levels = [
+            _read_level(level, f"levels[{i}]", names, len(clusters))
+            for i, level in enumerate(document["levels"])
+        ]
+        total = _number(document["rows"], "rows", 0)
+        return RegionList(levels, classes=clusters, default=default, total=total, **common)
     names, n_columns = common["names"], document["n_columns"]
     described: Sequence[str | Indicator | None] = [None] * n_columns if names is None else names
     tree, purity, noise = _tree(document["nodes"], described, len(common["clusters"]))
@@ -109,9 +115,8 @@ def _check_schema(document: Any, name: str) -> None:
 def _violation(place: str, value: Any, rule: str | None, definition: dict[str, Any]) -> ValueError:
     at = f"{place}." if place else ""
     if rule == "required":
-        return _refusal(
-            f"{at}{next(k for k in definition['required'] if k not in value)} is missing"
-        )
+        key = next(key for key in definition["required"] if key not in value)
+        return _refusal(f"{at}{key} is missing")
     if rule == "additionalProperties":
         key = next(key for key in value if key not in definition["properties"])
         return _refusal(f"{at}{key} is unknown")
@@ -233,9 +238,19 @@ def _read_common(document: dict[str, Any]) -> dict[str, Any]:
         _once(columns, "columns")
         if len(columns) != n_columns:
             raise _wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
-    categories = _categories(document.get("categories", {}), columns)
+    categories = {}
+    for column, values, place in _by_column(document.get("categories", {}), "categories", columns):
+        for i, value in enumerate(values):
+            if value is not None:
+                _check_scalar(value, f"{place}[{i}]", of_column=True)
+        _once(values, place)
+        categories[column] = tuple(values)
     names = _features(document["features"], columns, categories)
-    fill = _fill(document["fill"], columns, names)
+    numeric = {name for name in names or () if isinstance(name, str)}
+    for column, value, place in _by_column(document["fill"] or {}, "fill", columns):
+        _check_scalar(value, place, of_column=True)
+        if column in numeric:
+            _number(value, place)
     known = [f"x{i}" for i in range(n_columns)] if columns is None else columns
     formats = _formats(document.get("formats", {}), known)
     reading = document.get("reading")
@@ -245,22 +260,10 @@ def _read_common(document: dict[str, Any]) -> dict[str, Any]:
         "names": names,
         "clusters": clusters,
         "columns": columns,
-        "fill": fill,
+        "fill": document["fill"],
         "formats": formats,
         "reading": reading,
     }
-
-
-def _read_regions(document: dict[str, Any], clusters: list[Any], **common: Any) -> RegionList:
-    default = document["default"]
-    if default is not None:
-        _whole(default, "default", 0, len(clusters) - 1)
-    levels = [
-        _read_level(level, f"levels[{i}]", common["names"], len(clusters))
-        for i, level in enumerate(document["levels"])
-    ]
-    total = _number(document["rows"], "rows", 0)
-    return RegionList(levels, classes=clusters, default=default, total=total, **common)
 
 
 def check_reading(reading: Any) -> None:
@@ -268,27 +271,14 @@ def check_reading(reading: Any) -> None:
     if type(reading) is not dict:
         raise _refusal(f"reading is {_kind_of(reading)}, expected an object")
     try:
-        text = json.dumps(reading, allow_nan=False)
+        n = len(json.dumps(reading, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         raise _refusal(
             "reading contains something other than strings, finite numbers, "
             "booleans, null, lists and objects"
         ) from None
-    if len(text) > _LONGEST_READING:
-        raise _refusal(
-            f"reading has {len(text):,} characters, expected at most {_LONGEST_READING:,}"
-        )
-
-
-def _categories(
-    categories: dict[str, list[Any]], columns: list[str] | None
-) -> dict[str, tuple[Any, ...]]:
-    for _, values, place in _by_column(categories, "categories", columns):
-        for i, value in enumerate(values):
-            if value is not None:
-                _check_scalar(value, f"{place}[{i}]", of_column=True)
-        _once(values, place)
-    return {column: tuple(values) for column, values in categories.items()}
+    if n > _LONGEST_READING:
+        raise _refusal(f"reading has {n:,} characters, expected at most {_LONGEST_READING:,}")
 
 
 def _formats(formats: dict[str, dict[Any, Any]], columns: list[str]) -> dict[str, ColumnFormat]:
@@ -339,24 +329,9 @@ def _features(
     ]
 
 
-def _fill(
-    fill: dict[str, Any] | None,
-    columns: list[str] | None,
-    names: Sequence[str | Indicator] | None,
-) -> dict[str, Any] | None:
-    numeric = {name for name in names or () if isinstance(name, str)}
-    for column, value, place in _by_column(fill or {}, "fill", columns):
-        _check_scalar(value, place, of_column=True)
-        if column in numeric:
-            _number(value, place)
-    return fill
-
-
 def _clusters(clusters: list[Any]) -> list[Any]:
-    if len(clusters) > _MOST_CLUSTERS:
-        raise _refusal(
-            f"clusters has {len(clusters):,} labels, expected at most {_MOST_CLUSTERS:,}"
-        )
+    if (n := len(clusters)) > _MOST_CLUSTERS:
+        raise _refusal(f"clusters has {n:,} labels, expected at most {_MOST_CLUSTERS:,}")
     for i, label in enumerate(clusters):
         _check_scalar(label, f"clusters[{i}]")
         if type(label) is not type(clusters[0]):
@@ -438,10 +413,8 @@ def _read_level(level: dict[Any, Any], place: str, names: list[Any], n_clusters:
     classifier = Stump(
         _whole(stump["feature"], f"{place}.stump.feature", 0, len(features) - 1),
         _number(stump["threshold"], f"{place}.stump.threshold"),
-        *(
-            _whole(stump[side], f"{place}.stump.{side}", 0, n_clusters - 1)
-            for side in ("at_most", "above")
-        ),
+        _whole(stump["at_most"], f"{place}.stump.at_most", 0, n_clusters - 1),
+        _whole(stump["above"], f"{place}.stump.above", 0, n_clusters - 1),
     )
     shape, entries = level["shape"], level["regions"]
     has_category = any(isinstance(names[f], Indicator) for f in features)
@@ -490,9 +463,8 @@ def _read_rows(values: list[Any], place: str, dim: int) -> np.ndarray:
 def _read_matrix(values: list[Any], place: str, dim: int) -> np.ndarray:
     expected = f"a symmetric, positive definite matrix of {dim} rows"
     if len(values) != dim or dim > _LARGEST_DIM:
-        raise _wrong(
-            place, values, expected if dim <= _LARGEST_DIM else f"at most {_LARGEST_DIM} rows"
-        )
+        expected = expected if dim <= _LARGEST_DIM else f"at most {_LARGEST_DIM} rows"
+        raise _wrong(place, values, expected)
     rows = _read_rows(values, place, dim)
     # The scale does not matter here; without it, large numbers overflow.
     scaled = rows / max(np.abs(rows).max(), np.finfo(float).tiny)

@@ -110,11 +110,15 @@ class _Graph:
     def model(self) -> Any:
         """The complete model, checked by ONNX."""
         explanation = self.explanation
-        names = getattr(explanation, "feature_names_in_", None)
+        names: Any = getattr(explanation, "feature_names_in_", None)
         is_plain = names is None or explanation.tree_columns_ == names.tolist()
         # Categories, replaced values and columns unknown to the tree do not fit into one matrix.
         if is_plain and not (explanation.reading_ or {}).get("replaced"):
-            matrix, features = self._matrix(), explanation.tree_.feature
+            self.taken.add("X")
+            matrix = self._input("X", self.number, explanation.n_features_in_)
+            if explanation.fill_:  # only columns with names have replacements
+                matrix = self._filled(matrix, [explanation.fill_.get(name) for name in names])
+            features = explanation.tree_.feature
         else:
             matrix, features = self._columns(), explanation.input_columns.tree.feature
         outputs = self._tree(matrix, features)
@@ -145,25 +149,10 @@ class _Graph:
         self.nodes.append(self.helper.make_node(op, inputs, [name], **attributes))
         return name
 
-    def _matrix(self) -> str:
-        """One input for all columns."""
-        explanation = self.explanation
-        self.taken.add("X")
-        matrix = self._input("X", self.number, explanation.n_features_in_)
-        if not explanation.fill_:
-            return matrix
-        names = explanation.feature_names_in_.tolist()
-        return self._filled(matrix, [explanation.fill_.get(name) for name in names])
-
     def _filled(self, numbers: str, values: list[Any]) -> str:
         """Replace NaN by a value per column; None leaves NaN as it is."""
         fill = self._row([v if isinstance(v, (int, float)) else np.nan for v in values])
         return self._add("Where", [self._add("IsNaN", [numbers]), fill, numbers])
-
-    def _without(self, numbers: str, sentinel: float) -> str:
-        """Replace a number by NaN."""
-        value, missing = self._row([sentinel]), self._row([np.nan])
-        return self._add("Where", [self._add("Equal", [numbers, value]), missing, numbers])
 
     def _row(self, values: list[float]) -> str:
         """A constant row of numbers."""
@@ -183,7 +172,9 @@ class _Graph:
             if not isinstance(name, Indicator):
                 column, value = self._input(name, self.number, 1), fill.get(name)
                 for sentinel, _ in replaced_values(self.explanation, name):
-                    column = self._without(column, sentinel)
+                    number, missing = self._row([sentinel]), self._row([np.nan])
+                    is_sentinel = self._add("Equal", [column, number])
+                    column = self._add("Where", [is_sentinel, missing, column])
                 parts.append(column if value is None else self._filled(column, [value]))
                 continue
             value = _category(name)
@@ -246,8 +237,7 @@ class _Graph:
 def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list[Any]], int]:
     """The labels as an attribute, and their type.
 
-    Runtimes treat models of one or two classes specially. Unused labels, which no leaf has, make
-    them three.
+    Runtimes treat one or two classes specially, so unused labels make them three.
     """
     labels = [plain_value(label, "a cluster") for label in names.tolist()]
     is_text = all(isinstance(label, str) for label in labels)

@@ -222,9 +222,8 @@ for column, date_format in FORMATS.items():
 def _statements(explanation: Explanation, answers: list[str]) -> list[str]:
     """The tree as nested ``if`` statements that return.
 
-    The code after an ``if`` is its other branch, so only one branch is indented. Indenting the
-    branch that needs fewer levels keeps a tree of a million leaves within twenty levels; Python
-    allows one hundred.
+    The code after an ``if`` is its other branch. Indenting the branch that needs fewer levels keeps
+    a tree of a million leaves within twenty of them; Python allows one hundred.
     """
     tree, levels = explanation.tree_, _indentation_levels(explanation.tree_)
     lines: list[str] = []

@@ -210,17 +210,9 @@ def from_sklearn(
     tree, purity = _read_tree(classifier)
     if feature_names is None:
         feature_names = getattr(classifier, "feature_names_in_", None)
-
-    def explain(tree: ThresholdTree) -> Explanation:
-        return Explanation(
-            tree,
-            names=feature_names,
-            clusters=classifier.classes_.tolist(),
-            purity=purity,
-            method=type(classifier).__name__,
-        )
-
-    explanation = explain(tree)
+    labels, method = classifier.classes_.tolist(), type(classifier).__name__
+    known: dict[str, Any] = {"names": feature_names, "clusters": labels, "method": method}
+    explanation = Explanation(tree, purity=purity, **known)
     if X is None:
         return explanation
     # Between the values of the rows on both sides; as they are if a side is empty.
@@ -228,7 +220,7 @@ def from_sklearn(
     for node, low, high in _nearest_values(explanation, X):
         if np.isfinite(low) and np.isfinite(high):
             thresholds[node] = choose_threshold(low, high, threshold_style)
-    return explain(tree.replace(threshold=thresholds))
+    return Explanation(tree.replace(threshold=thresholds), purity=purity, **known)
 
 
 def _class_fractions(tree: ThresholdTree, position: np.ndarray, n_classes: int) -> np.ndarray:
@@ -293,13 +285,11 @@ def _nearest_values(explanation: Explanation, X: Any) -> Iterator[tuple[int, flo
 
 
 def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
-    """A float32 threshold per split that sends the rounded rows of `X` to the same side.
+    """A float32 threshold per split that sends the rounded rows of `X` to the same side; else NaN.
 
-    Rounding keeps the order of numbers. Let ``low`` be the largest value that goes left at a node
-    and ``high`` the smallest that goes right. Any float32 t with
-    ``float32(low) <= t < float32(high)`` splits the rounded rows alike. The largest such t that
-    does not exceed the threshold is used, so that values that are float32 already keep their side
-    where possible. It is NaN at leaves.
+    With ``low`` the largest value that goes left and ``high`` the smallest that goes right, it is
+    the largest t with ``float32(low) <= t < float32(high)`` that does not exceed the threshold, so
+    that values that are float32 already keep their side where possible.
     """
     tree = explanation.input_columns.tree
     thresholds = np.full(tree.node_count, np.nan, dtype=np.float32)

@@ -188,10 +188,7 @@ class _SqlWriter:
         return ".".join(map(self.dialect.identifier, parts))
 
     def no_number(self, names: Iterable[str | Indicator], *, with_null: bool) -> list[str]:
-        """One test per numeric column that is true where it has no finite number.
-
-        Columns that need no test are left out; so are tests for NULL, unless `with_null`.
-        """
+        """A test per numeric column without a finite number; for NULL only if `with_null`."""
         found = []
         for name in (name for name in names if isinstance(name, str)):
             column, test = self.column(name), self.dialect.not_finite

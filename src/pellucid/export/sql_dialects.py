@@ -1,8 +1,7 @@
 """How databases write names, strings and numbers.
 
-This is not done by sqlglot: it omits the prefix of national strings for SQL Server and the quotes
-that keep SQLite from taking an unknown name for a string, and it knows no guards of missing values.
-The tests use it to parse what is written here.
+sqlglot omits the prefix of national strings for SQL Server and the quotes that keep SQLite from
+taking an unknown name for a string, and knows no guards of missing values. Tests parse with it.
 """
 
 from __future__ import annotations
@@ -59,8 +58,7 @@ class Dialect:
     def date_literal(self, days: float, *, with_time: bool) -> str:
         """A date or a time, given as days since 1970-01-01, as a literal.
 
-        A time has six decimals where dates are text: with fewer, it would compare as smaller than
-        an equal time that is written with more.
+        Where dates are text, a time has six decimals: with fewer it would compare as smaller.
         """
         # The command line imports this module to check its options; NumPy would make it slow.
         from pellucid.tables.column_formats import as_datetime

@@ -1,8 +1,7 @@
 """k-medians clustering, the default reference for ``objective="kmedians"``.
 
-scikit-learn has no k-medians. The loops are those that the trees need anyway, so another dependency
-would not save code. Seeding is that of k-means++ with absolute distances. It does not start from
-k-means, which places centers on outliers.
+It uses the loops of the trees. Seeding is that of k-means++ with absolute distances; k-means would
+place centers on outliers.
 """
 
 from __future__ import annotations
@@ -27,10 +26,9 @@ _SAMPLE, _SAMPLE_PER_CLUSTER = 5_000, 100
 def cluster_by_medians(
     data: MedianDataset, n_clusters: int, random_state: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centers and labels of a k-medians clustering, the best of several seedings.
+    """Centers, the lower medians of their rows, and labels; the best of several seedings.
 
-    Rows of weight 0 are absent, but get a label. Centers are the lower medians of their rows. If
-    there are fewer distinct rows than centers, some centers have no rows.
+    Rows of weight 0 only get a label. Some centers have no rows if distinct rows are too few.
     """
     random = check_random_state(random_state)
     counted = np.flatnonzero(data.weights.values > 0)
@@ -52,10 +50,7 @@ def cluster_by_medians(
 
 
 def settle(data: MedianDataset, centers: np.ndarray) -> np.ndarray:
-    """Lloyd's algorithm with medians: assign rows, move centers, until no row changes its center.
-
-    Neither step increases the cost. Labels and medians do not depend on the storage of the data.
-    """
+    """Lloyd's algorithm with medians, until no row changes its center."""
     labels = data.nearest(centers)
     for _ in range(_MAX_ROUNDS):
         centers = _move(data, centers, labels)

@@ -32,11 +32,7 @@ NOISE = -1  # label of rows in no cluster, as in scikit-learn
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference clustering of some rows.
-
-    `labels` are positions in `centers`, or -1 for rows that are left out. `names` is what the user
-    calls the cluster at each position.
-    """
+    """A reference clustering; labels are positions in `centers`, or -1 for rows left out."""
 
     centers: np.ndarray
     labels: np.ndarray
@@ -55,10 +51,8 @@ def find_reference(
 ) -> Reference:
     """The clustering to explain, from the parameters of an estimator and of its `fit`.
 
-    Without a reference, it is ``KMeans(n_init=10)``, or k-medians, unless labels are given as `y`.
-    The class of `data`, which are checked, defines the cost of a row at a center. `original_X` are
-    the data as the user gave them, for estimators that know column names. Raises `OutOfDomain` if a
-    number of the data is NaN, infinite or too large.
+    The class of `data` defines the cost of a row. `original_X` are the data as given, for
+    estimators that know column names. Raises `OutOfDomain` if a number is not in the domain.
     """
     if y is not None:
         if reference is not None:
@@ -94,10 +88,8 @@ def _default_reference(data: Dataset, n_clusters: int, random_state: Any) -> Ref
             f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
             "ask for fewer clusters"
         )
-    if isinstance(data, MedianDataset):
-        centers, labels = cluster_by_medians(data, n_clusters, random_state)
-    else:
-        centers, labels = _cluster_by_means(data, n_clusters, random_state)
+    cluster: Any = cluster_by_medians if isinstance(data, MedianDataset) else _cluster_by_means
+    centers, labels = cluster(data, n_clusters, random_state)
     return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
 
 
@@ -222,10 +214,8 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
 def _from_estimator(estimator: Any, data: Dataset, noise: str, original_X: Any) -> Reference:
     """The clusters of an estimator: its own labels, and its centers if it has any.
 
-    The labels come from `predict`, which raises an error if the column names of X are not those
-    of its `fit`, or from `labels_`. They need not be the nearest centers: KMedoids with another
-    metric and BisectingKMeans assign rows differently. An estimator that has only centers gives
-    every row its nearest center.
+    Labels need not be the nearest centers: KMedoids with another metric and BisectingKMeans assign
+    rows differently. An estimator that has only centers gives every row its nearest center.
     """
     X, sample_weight = data.X, data.weights.values
     table = X if original_X is None else original_X
@@ -278,11 +268,7 @@ def _can_predict(estimator: Any) -> bool:
 
 
 def _predict(estimator: Any, X: Any, table: Any) -> np.ndarray:
-    """The labels that an estimator gives to the rows of X.
-
-    KMeans that was fitted on float64 cannot predict float32, nor the other way round: both are
-    then converted to float64.
-    """
+    """The predicted labels; as KMeans cannot mix float32 and float64, both become float64."""
     centers: Any = getattr(estimator, "cluster_centers_", None)
     if getattr(centers, "dtype", X.dtype) == X.dtype:
         return estimator.predict(table)
@@ -330,23 +316,19 @@ def read_other_library(reference: Any, X: Any) -> tuple[np.ndarray, np.ndarray |
         return None
     rows = X.toarray() if sparse.issparse(X) else X
     if library == "pyspark":
-        return _read_spark(reference, rows)
+        if not hasattr(reference, "predict"):
+            raise ValueError(
+                f"the reference {type(reference).__name__} of Spark is not a fitted model; pass "
+                "reference.fit(frame), or the labels as y"
+            )
+        from pyspark.ml.linalg import Vectors
+
+        labels = np.array([reference.predict(Vectors.dense(row)) for row in rows], dtype=np.intp)
+        centers = getattr(reference, "clusterCenters", None)
+        return labels, None if centers is None else np.array(centers(), dtype=np.float64)
     if getattr(reference, "centroids", None) is None:
         raise ValueError(
             "the reference has no centroids; call its train(X) first, or pass an array of centers"
         )
     _, labels = reference.assign(np.ascontiguousarray(rows, dtype=np.float32))
     return np.asarray(labels).astype(np.intp), np.asarray(reference.centroids, dtype=np.float64)
-
-
-def _read_spark(reference: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    if not hasattr(reference, "predict"):
-        raise ValueError(
-            f"the reference {type(reference).__name__} of Spark is not a fitted model; pass "
-            "reference.fit(frame), or the labels as y"
-        )
-    from pyspark.ml.linalg import Vectors
-
-    labels = np.array([reference.predict(Vectors.dense(row)) for row in rows], dtype=np.intp)
-    centers = getattr(reference, "clusterCenters", None)
-    return labels, None if centers is None else np.array(centers(), dtype=np.float64)

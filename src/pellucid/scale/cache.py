@@ -41,11 +41,8 @@ class _Entry:
     """Where the arrays of a batch are, and what tasks found out about its rows.
 
     At `offset` in the file: weights if they are not 1, values; then codes, leaves and nearest
-    centers if they are not kept. At `costs_at`: costs and margins of the rows, if a task stores
-    them. If `codes` are kept in memory, leaves and nearest centers are kept, too.
-
-    `routed` and `nearest` are those of `Batch`, but for costs and margins. Arrays are empty, but of
-    their type, if they are in the file.
+    centers unless `codes` are kept in memory. At `costs_at`: costs and margins of the rows. Arrays
+    of `routed` and `nearest` are empty, but of their type, if they are in the file.
     """
 
     offset: int
@@ -160,11 +157,7 @@ class CachedBatch(Batch):
 
 
 class CachedPartitions(LocalPartitions):
-    """Batches of a local source that are encoded once.
-
-    ``read()`` returns an iterable of `RawBatch`; at most `memory` bytes of codes and leaves are
-    kept in memory.
-    """
+    """Batches that are encoded once; at most `memory` bytes of codes and leaves stay in memory."""
 
     def __init__(
         self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool, memory: int

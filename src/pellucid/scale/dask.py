@@ -97,10 +97,7 @@ class DaskSource(Source):
 
 
 class DaskPartitions(Partitions):
-    """Partitions of a Dask collection: a function from `Chunk` to `RawBatch`, and the lazy chunks.
-
-    Encoded batches are kept by the workers. If a worker is lost, Dask computes them again.
-    """
+    """Batches that `reader` makes of lazy chunks; the workers keep them, encoded."""
 
     def __init__(self, reader: Any, chunks: list[Any]) -> None:
         self._raw = _called(reader, chunks)
@@ -131,10 +128,7 @@ class DaskPartitions(Partitions):
 
 
 def _in_groups(parts: list[Any]) -> list[list[Any]]:
-    """Computed partitions in groups, each on one worker.
-
-    One task works on all partitions of a group: Dask needs some milliseconds for every task.
-    """
+    """Computed partitions in groups by worker: Dask needs some milliseconds for every task."""
     from dask.system import CPU_COUNT
 
     places, n_tasks = [""] * len(parts), {"": _TASKS_PER_THREAD * CPU_COUNT}

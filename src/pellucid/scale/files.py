@@ -35,11 +35,9 @@ class Found(NamedTuple):
 
 
 class OpenedFiles(NamedTuple):
-    """A dataset, and what is known of its files.
+    """A dataset; `problems` and `casts` have columns in which its files differ.
 
-    `problems` has columns that some files lack or that have types that do not fit together,
-    `casts` those that are cast. `is_plain`: Parquet files of this machine that other readers take
-    as they are.
+    `is_plain`: Parquet files of this machine that other readers take as they are.
     """
 
     dataset: Any
@@ -91,8 +89,7 @@ def _by_address(fs: Any, address: str) -> tuple[Any, str]:
 def find_files(filesystem: Any, pattern: str) -> Found:
     """The files of a path, a folder or a glob.
 
-    Below a folder or a wildcard, names that begin with ``_`` or ``.`` are left out, as in Spark:
-    other programs write there. A glob that spells out such a name finds them.
+    Hidden names (``_`` or ``.``), where other programs write, count only if the glob spells them.
     """
     path, kind = pattern.rstrip("/") or "/", filesystem.get_file_info(pattern).type.name
     if kind == "File":

@@ -1,7 +1,4 @@
-"""From a scan to a problem, and from a grown tree to what a fitted estimator stores.
-
-Also costs of several finished trees over all rows, in one pass.
-"""
+"""From a scan to a problem, from a grown tree to what a fit stores, and costs of several trees."""
 
 from __future__ import annotations
 
@@ -51,7 +48,6 @@ _SAMPLE_ROWS = 4096
 _N_BINS = 256
 
 
-@dataclass(frozen=True)
 class WeightTask(Task):
     """What decides how weights become integers."""
 
@@ -61,7 +57,6 @@ class WeightTask(Task):
         return int((weight != 1).any()), LargestWeight.of(weight)
 
 
-@dataclass(frozen=True)
 class ExactWeightTask(Task):
     def __call__(self, raw: RawBatch) -> Fraction:
         return sum(map(Fraction, np.asarray(raw.weight).tolist()), Fraction(0))
@@ -105,14 +100,6 @@ class FirstTask(Task):
         moments = group_moments(batch.X, batch.labels, weight, self.centers)
         return FirstSums(batch.n_rows, int(batch.weights.units.sum()), batch.is_mixed, moments)
 
-    def merge(self, first: FirstSums, second: FirstSums) -> FirstSums:
-        return FirstSums(
-            first.n_rows + second.n_rows,
-            first.n_units + second.n_units,
-            first.is_mixed | second.is_mixed,
-            first.moments.plus(second.moments),
-        )
-
 
 def make_problem(
     partitions: Partitions, scan: Any, reference: ScanReference
@@ -142,10 +129,9 @@ def make_problem(
 
 @dataclass(frozen=True)
 class MomentTask(Task):
-    """Moments of the rows that are not in the leaf where most rows of their center are.
+    """Moments of the rows that are not in the `home` leaf of their center, if it has one.
 
-    `home` is that leaf, by center; -1 if there is none. `origins`, (n_nodes, n_features), are
-    points near the means of the leaves.
+    `origins`, (n_nodes, n_features), are points near the means of the leaves.
     """
 
     routing: Routing
@@ -169,9 +155,8 @@ def _leaf_moments(
 ) -> tuple[GroupMoments, np.ndarray]:
     """Moments of the leaves about some origins, and the origins of all nodes, by one pass.
 
-    The moments of all rows of each center are known. So only the rows outside of the leaf that has
-    most of them are read: their moments are subtracted there and added to those of their leaves.
-    All rows are read, perhaps repeatedly, where rounding errors would count otherwise.
+    The moments of each center are known. So only rows outside of the leaf that has most of them are
+    read, unless rounding errors would count: they are subtracted there and added to their leaves.
     """
     centers, nodes, leaves = problem.centers, builder.nodes, np.array(builder.leaves)
     cluster = np.array([nodes[leaf].cluster for leaf in leaves])
@@ -207,10 +192,7 @@ def summarize(
     names: Sequence[Any],
     renames: bool = False,
 ) -> FitSummary:
-    """Clusters, counts and costs of a grown tree, by two passes.
-
-    `renames`: clusters are renamed so that most weight is in its reference cluster.
-    """
+    """Clusters, counts and costs of a grown tree; `renames` matches them with the reference's."""
     builder, k = growth.builder, problem.n_clusters
     leaves, nodes, routing = builder.leaves, builder.nodes, Routing.of(builder)
     counts, units = problem.map(CountTask(routing, k))
@@ -265,8 +247,7 @@ def _combine(
 ) -> tuple[np.ndarray, float]:
     """Means of clusters and the cost of all rows, from those of the leaves.
 
-    The means of the leaves, ``origins + shifts``, are not added up before the origin of the
-    cluster is subtracted, since that would round them.
+    ``origins + shifts`` would be rounded, so the origin of the cluster is subtracted first.
     """
     centers, cost = empty.copy(), float(within.sum())
     for c in np.unique(cluster):
@@ -288,7 +269,6 @@ class RowStatistics(NamedTuple):
     weight: LargestWeight
 
 
-@dataclass(frozen=True)
 class RowStatisticsTask(Task):
     """What has to be known before sums are exact."""
 
@@ -326,11 +306,7 @@ class TreeSumsTask(Task):
 
 
 class TreeValue(NamedTuple):
-    """A tree with the weights of all rows.
-
-    `between_ss` is the between-cluster sum of squares about the mean: the cost is a constant minus
-    this. `mistakes` is the share of the weight that is not in its own cluster.
-    """
+    """A tree with weights of all rows, the sum of squares between clusters, and its mistakes."""
 
     tree: ThresholdTree
     between_ss: float
@@ -347,7 +323,10 @@ def evaluate_trees(
     for tree, (by_cluster, sums) in zip(trees, found):
         units, leaves = by_cluster.sum(axis=1), tree.leaves
         mistakes = 1 - float(by_cluster[leaves, tree.cluster[leaves]].sum() / units.sum())
-        weighted = _with_weights(tree, units / per_weight)
+        weight = units / per_weight
+        for node in reversed(np.flatnonzero(~tree.is_leaf)):
+            weight[node] = weight[tree.children_left[node]] + weight[tree.children_right[node]]
+        weighted = tree.replace(weighted_n_node_samples=weight)
         values.append(TreeValue(weighted, _between(tree, units, sums), mistakes))
     return values
 
@@ -362,11 +341,3 @@ def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums) -> float:
     of_all = GroupSums(high, low, sums.terms)
     squares = ((of_clusters.means() - of_all.means()) ** 2).sum(axis=1)
     return float((weight * np.nan_to_num(squares)).sum())
-
-
-def _with_weights(tree: ThresholdTree, weight: np.ndarray) -> ThresholdTree:
-    weight = weight.copy()
-    for node in reversed(range(tree.node_count)):
-        if not tree.is_leaf[node]:
-            weight[node] = weight[tree.children_left[node]] + weight[tree.children_right[node]]
-    return tree.replace(weighted_n_node_samples=weight)

@@ -1,7 +1,4 @@
-"""Passes over the data of a scan: an estimate before a fit, and a record of each.
-
-Their results can be stored, so that a fit goes on after a crash.
-"""
+"""Passes over the data of a scan: an estimate before a fit, a record of each, and checkpoints."""
 
 from __future__ import annotations
 
@@ -120,11 +117,7 @@ def size_of(found: Any) -> int:
 
 
 class RecordedPartitions(Partitions):
-    """Partitions whose passes are reported, logged, given to a callback and stored.
-
-    Percentages are reported of batches on this machine, from the second pass on, when the number of
-    rows is known.
-    """
+    """Partitions whose passes are reported, logged, given to a callback and stored."""
 
     def __init__(self, partitions: Partitions, progress: Progress, scan: Any) -> None:
         self._partitions, self._progress = partitions, progress
@@ -196,8 +189,7 @@ class RecordedPartitions(Partitions):
 class Checkpoint:
     """A folder with the results of finished passes, each under its number.
 
-    A result counts only for the same step on the same data: the key has the task with all that it
-    knows of earlier passes, the bins and weights of the encoder, and what is known of the source.
+    The key of a result has the task, with all that it knows, the encoder, and the source.
     """
 
     folder: Path

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScanPredictor:
-    """Finds the clusters of rows; it can be sent to other processes.
-
-    The features of the tree are the positions in `columns`, those that the splits use. `names` are
-    the labels of the clusters, and `output` is the name of their column.
-    """
+    """Finds clusters of rows, also in other processes; `columns` are those that the splits use."""
 
     tree: ThresholdTree
     columns: list[str]
@@ -82,10 +78,7 @@ class ScanPredictor:
     def sql(
         self, dialect: SQLDialect, quote: Callable[[str], str], stand_ins: dict[str, str]
     ) -> str:
-        """The clusters as an expression of SQL; NULL where a used number is missing.
-
-        `stand_ins` has names of columns of numbers for those of other types.
-        """
+        """The clusters as SQL, NULL where a number is missing; `stand_ins` replace some columns."""
         names = [stand_ins.get(name, name) for name in self.columns]
         explanation = Explanation(self.tree, names=names or ["x"], clusters=self.names.tolist())
         expression = explanation.to_sql(dialect=dialect)
@@ -98,10 +91,7 @@ class ScanPredictor:
         return {name: f"{prefix}{position}" for position, name in enumerate(used)}
 
     def arrow_reader(self, schema: Any, batches: Iterable[tuple[Any, str]]) -> Any:
-        """A RecordBatchReader of Arrow batches with the column of clusters.
-
-        `batches` are pairs of a batch and where it was read.
-        """
+        """A RecordBatchReader with the clusters; `batches` are pairs with where they were read."""
         import pyarrow as pa
 
         names = schema.names
@@ -127,10 +117,7 @@ def free_prefix(taken: Collection[str]) -> str:
 
 
 def predict_source(model: Any, source: Source, columns: Sequence[str], output: str) -> Any:
-    """The rows of a source with the column `output` of the clusters of a fitted model.
-
-    `columns` are those of a model that has no names.
-    """
+    """Rows of a source with their clusters; `columns` are for a model that has no names."""
     known = [*source.numeric, *source.others]
     predictor = ScanPredictor.of(model, _columns_of(model, columns), output)
     for name in predictor.columns:

@@ -41,10 +41,7 @@ from pellucid.scale.sources import (
 
 
 class ArrowReaderSource(Source):
-    """Arrow batches that can be read again, such as those of a query.
-
-    `what` is read, in messages about its rows.
-    """
+    """Arrow batches that can be read again, such as those of a query; errors name `what`."""
 
     what = ""
 
@@ -118,10 +115,7 @@ class ParquetFileSource(ArrowReaderSource):
         super().__init__(file, file.schema_arrow)
 
     def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
-        """Batches of neighbouring row groups that together have at least `n_rows` rows.
-
-        A file that was opened with `pre_buffer` keeps all row groups that one call reads.
-        """
+        """Batches of neighbouring row groups, since `pre_buffer` keeps all that a call reads."""
         metadata, groups, n_found = self._native.metadata, list[int](), 0
         with FileStates([]).reading("the ParquetFile"):
             for group in range(metadata.num_row_groups):
@@ -151,10 +145,7 @@ class IcebergSource(ArrowReaderSource):
 
 
 class DatasetSource(Source):
-    """A pyarrow dataset, with its filter, its partitions and its file system.
-
-    `files` are what is known of files that were opened here.
-    """
+    """A pyarrow dataset with a filter; `files` are what is known of files that were opened here."""
 
     def __init__(
         self, dataset: Any, row_filter: Any = None, files: OpenedFiles | None = None
@@ -197,10 +188,7 @@ class DatasetSource(Source):
     def _batches(
         self, columns: list[str], n_rows: int, numbers: Sequence[str]
     ) -> Iterator[tuple[Any, str]]:
-        """Batches that have rows, and the files that they are read from.
-
-        The columns `numbers` of text files may have decimals where the first rows have none.
-        """
+        """Batches that have rows, and their files; `numbers` of text files may become decimals."""
         self._states.check()
         batches = self._scanner(columns, n_rows, numbers).scan_batches()
         origin = self._paths[0] if self._paths else "the dataset"
@@ -243,11 +231,7 @@ class DatasetSource(Source):
         return getattr(getattr(first, "format", None), "default_extname", "") == extension
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """Rows of some row groups, evenly spaced over all files, if there is no filter.
-
-        If there are many row groups, the first rows of each are enough; the others need not be
-        decoded.
-        """
+        """Rows of evenly spaced row groups; of many groups only the first rows, which is faster."""
         if self._opened is None or self._filter is not None or not self._is_of("parquet"):
             yield from super().sample(columns, n_rows)
             return

@@ -120,10 +120,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class ColumnStatisticsTask(Task):
-    """All labels of the label column, if there is one, and what `Terms.of` needs.
-
-    That is the largest absolute value of every column in rows that have a weight, and the weights.
-    """
+    """All labels of the label column, and what `Terms.of` needs of rows that have a weight."""
 
     columns: tuple[str, ...]
     labels: str | None

@@ -1,8 +1,4 @@
-"""A sample of the rows of a scan that depends on their values alone.
-
-Every row has a hash of its values. The different rows of least hash are chosen, each with the
-number of its copies. So the sample depends neither on the order of the rows nor on the batches.
-"""
+"""A sample of different rows of least hash of their values: the order and batches do not matter."""
 
 from __future__ import annotations
 
@@ -20,10 +16,7 @@ _RESERVE = 1.3  # factor of the rows that are looked at, so that there are enoug
 
 
 class RowSample(NamedTuple):
-    """Different rows, ascending by hash, with own centers as labels.
-
-    `weight` is that of one of the `copies` of each row.
-    """
+    """Different rows by hash; labels are own centers, `weight` is that of one of the `copies`."""
 
     X: np.ndarray
     labels: np.ndarray
@@ -94,10 +87,7 @@ def value_sample(problem: BatchProblem, n_rows: int, n_total: int) -> RowSample:
 
 
 class GatheredRows(NamedTuple):
-    """All rows of a scan, if they are few; None for too many.
-
-    The parts are the number of the partition, values, weights and labels.
-    """
+    """All rows of a scan, or None for too many, by partition: values, weights and labels."""
 
     n_rows: int
     parts: list[Any] | None

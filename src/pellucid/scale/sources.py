@@ -43,8 +43,7 @@ class Chunk(NamedTuple):
 class Source(ABC):
     """Rows that can be read repeatedly: names of the columns of numbers, and of the others.
 
-    `problems` has for some columns why they cannot be used, `casts` those whose type is not the
-    same in all files.
+    `problems` and `casts` say of some columns why they cannot be used, or how types differ.
     """
 
     numeric: list[str]

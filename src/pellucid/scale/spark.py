@@ -1,7 +1,6 @@
 """Spark data frames: Arrow batches are mapped to partial results, which are merged by Spark.
 
-Errors of the user are results, too, so that workers do not fail. Only the DataFrame API is used, so
-that Spark Connect works as well.
+Errors of the user are results, too, so that workers do not fail. Spark Connect works as well.
 """
 
 from __future__ import annotations
@@ -98,11 +97,7 @@ class SampleTask(Task):
 
 
 class SparkPartitions(Partitions):
-    """Partitions of a Spark DataFrame; the encoded batches are persisted as Arrow batches.
-
-    If an executor is lost, Spark encodes its partitions again. Columns are selected by number, so
-    that their names can be any text.
-    """
+    """Partitions of a DataFrame with numbered columns; encoded batches persist as Arrow batches."""
 
     passes_are_costly = True
 
@@ -156,8 +151,7 @@ def _numbered(frame: Any, names: Sequence[str]) -> Any:
 def run_task(frame: Any, task: Any, n_results: int = 0) -> tuple[Any, int]:
     """Map a task over the Arrow batches of a data frame, and merge the results as a tree.
 
-    Returns the merged result and the number of results. Given this number from an earlier pass,
-    there are as many levels and merging tasks that each of them, and the driver, merges 16 results.
+    Returns the merged result and the number of results, by which a later pass chooses the levels.
     """
     found = frame.mapInArrow(partial(map_batches, task), _SCHEMA)
     n = n_results or _FIRST_MERGES * _MERGED_AT_ONCE

@@ -27,10 +27,7 @@ class SklearnSplit(NamedTuple):
 def splits_in_growth_order(
     sklearn_tree: Any, rows: np.ndarray, values: ColumnValues
 ) -> Iterator[SklearnSplit]:
-    """Splits of a fitted tree, in the order in which best-first growth made them.
-
-    `values` are those with which the tree was fitted; scikit-learn compares them in float32.
-    """
+    """Splits in the order of best-first growth; scikit-learn compares `values` in float32."""
     rows_of = {0: rows}
     inner = np.flatnonzero(sklearn_tree.children_left != LEAF)
     # Both children are numbered when their parent is split, so the order of growth is the order
@@ -54,11 +51,10 @@ def build_from_splits(
     total_weight: Callable[[np.ndarray], float],
     threshold_style: ThresholdStyle = "round",
 ) -> tuple[TreeBuilder, dict[int, np.ndarray]]:
-    """Threshold tree with the given splits, parents before their children.
+    """The builder of a tree with the given splits, parents first, and the rows of each leaf.
 
-    `rows` are those at the root. `cluster` is by scikit-learn's numbers of nodes; thresholds are
-    chosen between `values`; ``total_weight(rows)`` is the total sample weight. Returns the builder,
-    and the rows of each leaf by the builder's numbers.
+    `rows` are those at the root, `cluster` is by scikit-learn's numbers of nodes, and thresholds
+    are chosen between `values`.
     """
     builder, number_of, leaf_rows = TreeBuilder(n_features), {0: 0}, {}
 

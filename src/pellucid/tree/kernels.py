@@ -37,9 +37,8 @@ def route_dense(values, n_columns, row_step, column_step, begin, end, check,
                 feature, threshold, child, depth, leaf_values, out, node_of_row):  # fmt: skip
     """``out[i] = leaf_values[leaf of row i]`` for rows begin .. end: left if x <= threshold.
 
-    Entry (i, j) is ``values[i * row_step + j * column_step]``; one of the two steps is 1.
-    `node_of_row` is scratch for BLOCK_VALUES nodes. Returns whether all values of the rows are
-    finite, if `check`, and true otherwise.
+    Entry (i, j) is ``values[i * row_step + j * column_step]``; one of the steps is 1. `node_of_row`
+    is scratch for BLOCK_VALUES nodes. Returns whether all values are finite, if `check`.
     """
     by_rows = column_step == 1
     step = max(16, BLOCK_VALUES // n_columns) if by_rows else BLOCK_VALUES
@@ -76,9 +75,8 @@ def route_sparse(data, indices, indptr, begin, end,
                  feature, threshold, child, leaf_values, out, dense_row):  # fmt: skip
     """The same for rows of a CSR matrix, whose entries may be unsorted and duplicate.
 
-    `dense_row` is scratch for one row, of the dtype of the data and all zero. The time is
-    proportional to the stored entries and the lengths of the paths. Duplicate entries are summed
-    in the precision of the data, as when such a matrix is brought into canonical form.
+    `dense_row` is scratch for one row, all zero. Duplicate entries are summed in the precision of
+    the data, as in canonical form.
     """
     zero = data.dtype.type(0)
     zero_sum = zero

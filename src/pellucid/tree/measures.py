@@ -14,9 +14,8 @@ from pellucid.tree.threshold_tree import LEAF, ThresholdTree
 def conditions_per_leaf(tree: ThresholdTree) -> np.ndarray:
     """Number of irredundant conditions of each leaf, in the order of ``tree.leaves``."""
     bounds: list[frozenset[tuple[int, bool]]] = [frozenset()] * tree.node_count
-    feature, left, right = (
-        a.tolist() for a in (tree.feature, tree.children_left, tree.children_right)
-    )
+    arrays = tree.feature, tree.children_left, tree.children_right
+    feature, left, right = (array.tolist() for array in arrays)
     for node in range(tree.node_count):  # preorder: parents come before their children
         if left[node] != LEAF:
             bounds[left[node]] = bounds[node] | {(feature[node], True)}
@@ -30,10 +29,7 @@ def mean_depth(tree: ThresholdTree) -> float:
 
 
 def mean_conditions(tree: ThresholdTree) -> float:
-    r"""Weighted average explanation size, :math:`\mathrm{WAES} = \sum_l w_l s_l / \sum_l w_l`.
-
-    :math:`s_l` is the number of irredundant conditions of leaf :math:`l`.
-    """
+    r""":math:`\mathrm{WAES} = \sum_l w_l s_l / \sum_l w_l`, with s_l the conditions of leaf l."""
     return mean_over_leaves(tree, conditions_per_leaf(tree))
 
 
@@ -51,15 +47,12 @@ def feature_importances(
 ) -> np.ndarray:
     """Normalised total reduction of the within-node sum of squares by the splits of each feature.
 
-    A split of node t into l and r, with weights W and means m, reduces the sum of squares about the
-    node means by
+    A split of node t into l and r, with weights W and means m, reduces it by
 
         D_t = W_l W_r / (W_l + W_r) |m_l - m_r|^2,
 
-    and the importance of feature j is the sum of D_t over the splits on j, divided by the sum over
-    all splits; all 0 if no split reduces the sum of squares. For means of one-hot encoded classes,
-    D_t is the weighted decrease of the Gini impurity. `leaf_weight` and `leaf_means` are in the
-    order of ``tree.leaves``; means of leaves of weight 0 are not used.
+    for means of one-hot classes the weighted decrease of the Gini impurity. `leaf_weight` and
+    `leaf_means` are in the order of ``tree.leaves``.
     """
     decrease = np.zeros(tree.n_features)
     rows = {int(leaf): i for i, leaf in enumerate(tree.leaves)}

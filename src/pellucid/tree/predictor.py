@@ -31,10 +31,8 @@ _work_by_kind: Counter = Counter()
 class PackedTree(NamedTuple):
     """A tree in the layout in which rows are routed. All arrays are read-only.
 
-    A row goes left if its value in column `feature` is at most the threshold; at a leaf, the column
-    is any that is used. The right child is child[2 * node], the left child[2 * node + 1]; a leaf is
-    its own child, so that a row which has arrived can be moved on with the others. `depth` is the
-    largest of a leaf, and `used` are the columns that splits use, sorted.
+    The right child is child[2 * node], the left child[2 * node + 1]; a leaf is its own child and
+    has any column that is used. `used` are the columns of splits, sorted.
     """
 
     feature: np.ndarray
@@ -91,10 +89,9 @@ def _check_indices(tree: Any) -> None:
 def leaf_values(
     tree: PackedTree, X: Any, values: np.ndarray, *, check: bool, count_threads: Callable[[], int]
 ) -> tuple[np.ndarray, bool]:
-    """``values[leaf]`` for the leaf of every row, and whether the data are finite.
+    """``values[leaf]`` for the leaf of every row, and whether the data are finite, if `check`.
 
-    They are not if `check` and a value in any column is not finite. Duplicate entries of a sparse
-    matrix are summed first. ``count_threads()`` is called only if one thread is not enough.
+    ``count_threads()`` is called only if one thread is not enough.
     """
     if values.dtype != np.intp:
         numbers = np.arange(len(values))
@@ -114,11 +111,15 @@ def leaf_values(
         if dense is not None:
             is_finite = not check or all_finite(X.data, count_threads)
             return values[_descend(tree.on_used_columns(), dense)], is_finite
-    X = canonical_csc(X)
-    return (
-        _route_csc(tree.on_used_columns(), X, values, count_threads),
-        not check or all_finite(X.data, count_threads),
-    )
+    # Only the columns that splits use are read.
+    X, on_used = canonical_csc(X), tree.on_used_columns()
+    found = np.empty(X.shape[0], dtype=np.intp)
+    for begin, end in _chunks(0, X.shape[0]):
+        dense = _used_columns_of_csc(X, tree.used, begin, end)
+        found[begin:end], _ = leaf_values(
+            on_used, dense, values, check=False, count_threads=count_threads
+        )
+    return found, not check or all_finite(X.data, count_threads)
 
 
 def _is_worth_compiling(kind: tuple[str, str], work: int) -> bool:
@@ -208,19 +209,6 @@ def _route_csr(
     return found, _in_threads(route_block, len(found), work, count_threads)
 
 
-def _route_csc(
-    tree: PackedTree, X: Any, values: np.ndarray, count_threads: Callable[[], int]
-) -> np.ndarray:
-    """The same for canonical CSC, of which only the columns used by splits are read."""
-    found = np.empty(X.shape[0], dtype=np.intp)
-    for begin, end in _chunks(0, X.shape[0]):
-        dense = _used_columns_of_csc(X, tree.used, begin, end)
-        found[begin:end], _ = leaf_values(
-            tree, dense, values, check=False, count_threads=count_threads
-        )
-    return found
-
-
 def _used_columns_of_csc(X: Any, used: np.ndarray, begin: int, end: int) -> np.ndarray:
     """The given columns and rows of a canonical CSC matrix as a dense matrix, by columns."""
     dense = np.zeros((end - begin, len(used)), order="F")
@@ -281,10 +269,7 @@ def column_values(X: Any, feature: int, rows: np.ndarray | slice) -> np.ndarray:
 
 
 def canonical_csc(X: Any) -> sparse.csc_array:
-    """Any sparse matrix as CSC with sorted rows and no duplicate entries; `X` is not changed.
-
-    Indices are 32 bits wide if that is enough, so that loops are compiled for one type only.
-    """
+    """A sparse matrix as canonical CSC, with 32-bit indices if possible; `X` is not changed."""
     csc = sparse.csc_array(X)
     wide = csc.indices.dtype != np.int32 or csc.indptr.dtype != np.int32
     if wide and max(csc.nnz, *csc.shape) < 2**31:

@@ -26,10 +26,8 @@ def choose_threshold(low: float, high: float, style: ThresholdStyle) -> float:
 def _roundest(low: float, high: float) -> float:
     """The multiple of the largest power of ten in [low, high), nearest to the middle.
 
-    A number on a coarser power of ten never has more significant digits than one on a finer
-    one, within one interval, so the coarsest grid with a multiple in the interval is searched.
-    Integers keep the arithmetic exact. The float nearest to the decimal may still lie outside a
-    very narrow interval; then the next finer grid is searched.
+    In an interval, coarser grids give numbers of fewer digits. Integers keep the arithmetic exact.
+    If the float nearest to the decimal lies outside the interval, the next finer grid is searched.
     """
     if low <= 0 < high:
         return 0.0
@@ -56,10 +54,7 @@ def _ceil(top: int, bottom: int) -> int:
 
 
 def _is_between_multiples(low: float, high: float, exponent: int) -> bool:
-    """Whether [low, high] certainly contains no multiple of a power of ten.
-
-    Computed in floats, which rules out most grids quickly.
-    """
+    """Whether [low, high] certainly has no multiple of a power of ten; quick, in floats."""
     try:
         scale = 10.0**exponent
         first, last = low / scale, high / scale

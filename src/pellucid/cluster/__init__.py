@@ -1,23 +1,6 @@
 """Estimators that explain a clustering by a threshold tree."""
 
-from pellucid.cluster._exkmc import ExKMC
-from pellucid.cluster._explainable_kmeans import ExplainableKMeans
-from pellucid.cluster._exshallow import ExShallow, ExShallowSearch
-from pellucid.cluster._one_leaf_per_cluster import BSIMM, EMN, IMM, ExGreedy
-from pellucid.cluster._optimal import OptimalTree
-from pellucid.cluster._random_thresholds import RandomThresholds
-from pellucid.cluster._spex import SpEx
+from pellucid._utils.imports import lazy_attributes
 
-__all__ = [
-    "BSIMM",
-    "EMN",
-    "IMM",
-    "ExGreedy",
-    "ExKMC",
-    "ExShallow",
-    "ExShallowSearch",
-    "ExplainableKMeans",
-    "OptimalTree",
-    "RandomThresholds",
-    "SpEx",
-]
+__getattr__, __dir__ = lazy_attributes(__name__)
+__all__ = __dir__()

@@ -6,11 +6,11 @@ import warnings
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import field
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -42,6 +42,7 @@ from pellucid.cluster._guarantees import GuaranteeMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin, TreeModelMixin
 from pellucid.explanation.rules import (
     ClusterRule,
+    ExplainMixin,
     RowExplanation,
     RuleList,
     cluster_rules,
@@ -84,6 +85,7 @@ _SOMETIMES_SET = (
 
 @common_parameters
 class BaseThresholdTree(
+    ExplainMixin,
     TreeModelMixin,
     PlotTreeMixin,
     EstimatorExportMixin,
@@ -252,8 +254,8 @@ class BaseThresholdTree(
             centers = getattr(self.reference, "cluster_centers_", self.reference)
             n_clusters = np.shape(centers)[0] if np.ndim(centers) == 2 else self.n_clusters
             progress = Progress(type(self).__name__, 0, self.verbose)
-            partitions = scan.partitions(pool, n_clusters or DEFAULT_N_CLUSTERS, progress)
-            try:
+            k = n_clusters or DEFAULT_N_CLUSTERS
+            with closing(scan.partitions(pool, k, progress)) as partitions:
                 reference = find_scan_reference(
                     self.reference,
                     partitions,
@@ -270,8 +272,6 @@ class BaseThresholdTree(
                     problem, first, growth, reference.names, renames=self._moves_clusters
                 )
                 partitions.finish()
-            finally:
-                partitions.close()
         if not scan.exact:
             self.scan_gap_: float = max(problem.gaps.values(), default=0.0)
         self._store_growth(problem, growth, found)
@@ -524,27 +524,7 @@ class BaseThresholdTree(
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    @overload
-    def explain(self, X: None = None) -> RuleList[ClusterRule]: ...
-    @overload
-    def explain(self, X: Any) -> RuleList[RowExplanation]: ...
-    def explain(self, X: Any = None) -> RuleList[Any]:
-        """The rule of each cluster, or, given rows, the rule and the path of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
-            Rows to explain. Default: the clusters are described.
-
-        Returns
-        -------
-        RuleList
-            One :class:`~pellucid.explanation.rules.ClusterRule` per cluster, or one
-            :class:`~pellucid.explanation.rules.RowExplanation` per row. Prints as text.
-        """
-        check_is_fitted(self)
-        if X is None:
-            return self.rules_
+    def _explain_rows(self, X: Any) -> RuleList[RowExplanation]:
         numbers = self._tree_input(X)
         return explain_rows(
             self.tree_,

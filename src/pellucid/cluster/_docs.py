@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
@@ -30,6 +31,11 @@ def common_parameters(cls: _Estimator) -> _Estimator:
         signature = inspect.signature(made.__init__)
         ordered = sorted(signature.parameters.values(), key=lambda p: _POSITION.get(p.name, 0))
         made.__init__.__signature__ = signature.replace(parameters=ordered)
+        # Types are evaluated here: their names need not be known in the modules of subclasses.
+        types, known = inspect.get_annotations(cls), vars(sys.modules[cls.__module__])
+        hints = getattr(super(cls, cls).__init__, "__annotations__", {"return": None}).copy()
+        hints |= {name: eval(types[name], known) for name in types if name in signature.parameters}
+        made.__init__.__annotations__ = hints
     taken = inspect.signature(cls).parameters
     common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
     if "noise" in taken:  # the older word means the same
@@ -37,9 +43,8 @@ def common_parameters(cls: _Estimator) -> _Estimator:
     if "{attributes}" not in (cls.__doc__ or ""):
         common += "\n\n    Attributes\n    ----------\n    {attributes}"
     attributes = _ATTRIBUTES + _see_also(cls.__name__)
-    return fill_docstring(
-        cls, {"n_clusters": _N_CLUSTERS, "common": common, "attributes": attributes}
-    )
+    parts = {"n_clusters": _N_CLUSTERS, "common": common, "attributes": attributes}
+    return fill_docstring(cls, parts)
 
 
 def with_space(method: Any) -> Callable[[_Method], _Method]:

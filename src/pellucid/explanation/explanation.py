@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import isnan
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import ExportMixin
 from pellucid.explanation.rules import (
-    ClusterRule,
+    ExplainMixin,
     RowExplanation,
     RowRule,
     RuleList,
@@ -34,7 +34,7 @@ from pellucid.tables.frames import Columns
 from pellucid.tree import ThresholdTree
 
 
-class Explanation(ExportMixin):
+class Explanation(ExplainMixin, ExportMixin):
     """A tree with the names of its columns and clusters: it predicts, explains and exports.
 
     Made from a fitted estimator by :meth:`of`, from a file by :func:`pellucid.from_json`, or from
@@ -300,26 +300,7 @@ class Explanation(ExportMixin):
             return labels
         return np.where(leaf < 0, "-1" if names.dtype.kind == "U" else -1, labels)
 
-    @overload
-    def explain(self, X: None = None) -> RuleList[ClusterRule]: ...
-    @overload
-    def explain(self, X: Any) -> RuleList[RowExplanation]: ...
-    def explain(self, X: Any = None) -> RuleList[Any]:
-        """The rule of each cluster, or, given rows, the rule and the path of each row.
-
-        Parameters
-        ----------
-        X : data frame, array-like or sparse matrix, optional
-            Rows to explain. Default: the clusters are described.
-
-        Returns
-        -------
-        RuleList
-            One :class:`~pellucid.explanation.rules.ClusterRule` per cluster, or one
-            :class:`~pellucid.explanation.rules.RowExplanation` per row. Prints as text.
-        """
-        if X is None:
-            return self.rules_
+    def _explain_rows(self, X: Any) -> RuleList[RowExplanation]:
         numbers = self.input_columns.read(X)
         leaf, missing = self.input_columns.find_leaves(numbers)
         position = {feature: i for i, feature in enumerate(self.input_columns.features)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid._utils.texts import count
 from pellucid.explanation.conditions import Condition, conditions_text, group_by_category
@@ -226,6 +228,37 @@ class RowExplanation:
             return f"row {self.row}: no cluster because {notes}"
         text = f"row {self.row}: cluster {label_text(self.cluster)} because {self.rule.text}"
         return f"{text} ({notes})" if notes else text
+
+
+class ExplainMixin:
+    """`explain` of models with a tree; `_explain_rows` is theirs."""
+
+    rules_: RuleList[ClusterRule]
+
+    @abstractmethod
+    def _explain_rows(self, X: Any) -> RuleList[RowExplanation]: ...
+
+    @overload
+    def explain(self, X: None = None) -> RuleList[ClusterRule]: ...
+    @overload
+    def explain(self, X: Any) -> RuleList[RowExplanation]: ...
+    def explain(self, X: Any = None) -> RuleList[Any]:
+        """The rule of each cluster, or, given rows, the rule and the path of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            Rows to explain. Default: the clusters are described.
+
+        Returns
+        -------
+        RuleList
+            One :class:`~pellucid.explanation.rules.ClusterRule` per cluster, or one
+            :class:`~pellucid.explanation.rules.RowExplanation` per row. Prints as text.
+        """
+        if hasattr(self, "fit"):
+            check_is_fitted(self)
+        return self.rules_ if X is None else self._explain_rows(X)
 
 
 def label_text(label: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from glob import has_magic
+from itertools import chain
 from os import fspath
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -101,15 +102,11 @@ def find_files(filesystem: Any, pattern: str) -> Found:
     base, is_hidden_wanted = "/".join(parts[:n_given]), any(map(_is_hidden, parts[n_given:]))
     matches = _matches(filesystem, [base], parts[n_given:]) if n_given < len(parts) else [base]
     listed = [file for match in dict.fromkeys(matches) for file in _below(filesystem, match)]
-    kept = [
-        file
-        for file in listed
-        if is_hidden_wanted or not any(map(_is_hidden, file[len(base) :].split("/")))
-    ]
     _refuse_table_formats(filesystem, base, listed, matches)
     by_format: dict[str, list[str]] = {}
-    for file in sorted(set(kept)):
-        by_format.setdefault(_format_name(file), []).append(file)
+    for file in sorted(set(listed)):
+        if is_hidden_wanted or not any(map(_is_hidden, file[len(base) :].split("/"))):
+            by_format.setdefault(_format_name(file), []).append(file)
     # A folder may hold notes and checksums beside the files of its format.
     of_others = by_format.pop("", [])
     if len(by_format) > 1 and "parquet" not in by_format:
@@ -136,12 +133,8 @@ def _matches(filesystem: Any, bases: list[str], parts: Sequence[str]) -> list[st
         return _matches(filesystem, [*bases, *below], rest) if rest else bases
     if not has_magic(first):
         return _matches(filesystem, [f"{base}/{first}" for base in bases], rest)
-    found = [
-        info.path
-        for base in bases
-        for info in _list(filesystem, base, False)
-        if fnmatchcase(info.base_name, first)
-    ]
+    listed = chain.from_iterable(_list(filesystem, base, False) for base in bases)
+    found = [info.path for info in listed if fnmatchcase(info.base_name, first)]
     return _matches(filesystem, found, rest)
 
 
@@ -192,19 +185,16 @@ def _refuse_table_formats(
     is_local, names = filesystem.type_name == "local", ("/_delta_log/", "/.hoodie/", "/metadata/")
     matched = {parent for path in matches for parent in Path(path).absolute().parents}
     top = Path(base).absolute() if is_local else PurePosixPath(base)
-    below = {
-        PurePosixPath(file[: file.index(name)]) for file in files for name in names if name in file
-    }
+    below = {PurePosixPath(f[: f.index(name)]) for f in files for name in names if name in f}
     folders = {top, *top.parents, *below, *(matched if is_local else ())} - {PurePosixPath(".")}
     for folder in sorted(map(str, folders)):
         kind = table_format(filesystem, folder)
         if kind is not None:
+            article = "an" if kind == "Iceberg" else "a"
+            current = f"scan({folder!r}) reads its current rows"
             raise InputError(
-                f"{folder} is {'an' if kind == 'Iceberg' else 'a'} {kind} table; its folder may "
-                "hold files of deleted rows",
-                hint="scan a Spark DataFrame of it"
-                if kind == "Hudi"
-                else f"scan({folder!r}) reads its current rows",
+                f"{folder} is {article} {kind} table; its folder may hold files of deleted rows",
+                hint="scan a Spark DataFrame of it" if kind == "Hudi" else current,
             )
 
 
@@ -313,11 +303,10 @@ def _hive_fields(paths: Sequence[str], base: str, schema: Any) -> list[Any]:
     import pyarrow as pa
 
     values: dict[str, set[str]] = {}
-    for path in paths:
-        for part in path[len(base) :].split("/")[:-1]:
-            if "=" in part:
-                name, value = part.split("=", 1)
-                values.setdefault(unquote(name), set()).add(value)
+    for part in chain.from_iterable(path[len(base) :].split("/")[:-1] for path in paths):
+        if "=" in part:
+            name, value = part.split("=", 1)
+            values.setdefault(unquote(name), set()).add(value)
     integers = re.compile(r"[+-]?\d{1,18}|__HIVE_DEFAULT_PARTITION__")
     return [
         schema.field(name)

@@ -9,6 +9,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
@@ -129,9 +130,8 @@ class RecordedPartitions(Partitions):
         return self._recorded(task, None, self._partitions.map_raw)
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
-        return self._recorded(
-            task, encoder, lambda task: self._partitions.map_encoded(task, encoder)
-        )
+        run = partial(self._partitions.map_encoded, encoder=encoder)
+        return self._recorded(task, encoder, run)
 
     def _recorded(self, task: Task, encoder: Any, run: Callable[[Task], Any]) -> Any:
         self._n_passes += 1
@@ -150,10 +150,8 @@ class RecordedPartitions(Partitions):
             return None
         n_rows, n_tasks, largest, total, found = measured
         self._n_rows = max(self._n_rows, n_rows)
-        seconds, name, size = perf_counter() - start, type(task).__name__, size_of(found)
-        record = PassRecord(
-            number, name, seconds, n_rows, n_tasks, largest, total, size, is_replayed
-        )
+        step = number, type(task).__name__, perf_counter() - start, n_rows, n_tasks
+        record = PassRecord(*step, largest, total, size_of(found), is_replayed)
         logger.info("%s: %s", self._progress.task, record)
         if self._on_pass is not None:
             self._on_pass(record)

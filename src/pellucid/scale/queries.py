@@ -283,9 +283,8 @@ def _refusing(problem: str, hint: str | None = None) -> Iterator[None]:
 def open_source(source: Any, filter: Any = None) -> Source:
     """The source of what was given to `pellucid.scan`, with rows for which `filter` is true."""
     module, name = type(source).__module__.split(".")[0], type(source).__name__
-    no_filter = InputError(
-        f"filter= does not work for {name}", hint="filter it before it is given to scan"
-    )
+    hint = "filter it before it is given to scan"
+    no_filter = InputError(f"filter= does not work for {name}", hint=hint)
     if module in ("dask", "dask_expr", "pyspark"):
         if filter is not None:
             raise no_filter
@@ -379,12 +378,8 @@ def _with_decimals(schema: Any, columns: Sequence[str]) -> Any:
     """A schema in which these columns are no integers."""
     import pyarrow as pa
 
-    return pa.schema(
-        pa.field(field.name, pa.float64())
-        if field.name in columns and pa.types.is_integer(field.type)
-        else field
-        for field in schema
-    )
+    whole = {f.name for f in schema if pa.types.is_integer(f.type)} & set(columns)
+    return pa.schema(pa.field(f.name, pa.float64()) if f.name in whole else f for f in schema)
 
 
 def _spooled(reader: Any, row_filter: Any) -> Source:

@@ -243,10 +243,8 @@ def find_reference(
 
 
 def spark_centers(model: Any) -> np.ndarray:
-    if (
-        type(model).__name__ != "KMeansModel"
-        or getattr(model, "getDistanceMeasure", lambda: "euclidean")() != "euclidean"
-    ):
+    distance = getattr(model, "getDistanceMeasure", lambda: "euclidean")
+    if type(model).__name__ != "KMeansModel" or distance() != "euclidean":
         raise InputError(
             f"the clusters of the {type(model).__name__} of Spark are not those of the nearest "
             "center",

@@ -88,9 +88,8 @@ class FileStates:
         """Raise an error if a file has changed."""
         for path, state in self.states.items():
             if _file_state(path) != state:
-                raise InputError(
-                    f"{path} has changed while it was read", hint="copy the file and start again"
-                )
+                hint = "copy the file and start again"
+                raise InputError(f"{path} has changed while it was read", hint=hint)
 
     @contextmanager
     def reading(self, what: object) -> Iterator[None]:
@@ -178,11 +177,9 @@ def _columns_of(batch: Any) -> dict[str, np.ndarray]:
         if batch.ndim != 2:
             raise InputError(f"a batch has the shape {batch.shape}; it must have two axes")
         return {f"x{j}": batch[:, j] for j in range(batch.shape[1])}
-    frame = as_table(batch)
+    frame, kind = as_table(batch), type(batch).__name__
     if frame is None:
-        raise InputError(
-            f"a batch is a {type(batch).__name__}; it must be an array or a data frame"
-        )
+        raise InputError(f"a batch is a {kind}; it must be an array or a data frame")
     names = list(map(str, frame.columns))
     refuse_repeated(names, "a batch")
     return {name: column.to_numpy() for name, column in zip(names, frame.iter_columns())}
@@ -201,9 +198,8 @@ def _require_columns(table: dict[str, np.ndarray], columns: Sequence[str], origi
 def refuse_repeated(names: Sequence[str], where: str) -> None:
     """Raise an error if two columns have the same name."""
     if repeated := [name for name, count in Counter(names).items() if count > 1]:
-        raise InputError(
-            f"{where} has more than one column {repeated[0]!r}; column names must be unique"
-        )
+        problem = f"{where} has more than one column {repeated[0]!r}"
+        raise InputError(f"{problem}; column names must be unique")
 
 
 def split_names(columns: Iterable[tuple[str, bool]]) -> tuple[list[str], list[str]]:

@@ -163,37 +163,36 @@ class TradeOff(Sequence[TradeOffPoint]):
         """
         import pandas as pd
 
-        columns = (
-            *("penalty", "cost", "npc", "agreement", "waes", "wad", "n_leaves", "faithfulness"),
+        columns = [
+            "penalty",
+            "cost",
+            "npc",
+            "agreement",
+            "waes",
+            "wad",
+            "n_leaves",
+            "faithfulness",
             "tree",
-        )
+        ]
+        columns += ["faithfulness", "tree"]
         table = {name: [getattr(point, name) for point in self._points] for name in columns}
         table["lowest_penalty"] = [point.penalties[0] for point in self._points]
         table["highest_penalty"] = [point.penalties[1] for point in self._points]
         return pd.DataFrame(table)
 
-    def _table(self) -> list[tuple[str, ...]]:
-        lines: list[tuple[str, ...]] = [
-            ("cost ratio", "agreement", "WAES", "WAD", "leaves", "setting")
-        ]
-        lines += [
-            (
-                *(f"{p.npc:.3f}", f"{p.agreement:.1%}", f"{p.waes:.2f}", f"{p.wad:.2f}"),
-                *(str(p.n_leaves), p.setting),
-            )
-            for p in self._points
-        ]
+    def _table(self) -> list[tuple[str, str, str, str, str, str]]:
+        lines = [("cost ratio", "agreement", "WAES", "WAD", "leaves", "setting")]
+        for p in self._points:
+            costs = f"{p.npc:.3f}", f"{p.agreement:.1%}"
+            lines.append((*costs, f"{p.waes:.2f}", f"{p.wad:.2f}", str(p.n_leaves), p.setting))
         return lines
 
     def _remark(self) -> str:
         return "" if self.is_complete else "(there may be more trees between these)"
 
     def __str__(self) -> str:
-        widths = (10, 9, 5, 5, 6, 0)
-        lines = [
-            "  ".join(text.rjust(width) for text, width in zip(row, widths))
-            for row in self._table()
-        ]
+        pairs = (zip(row, (10, 9, 5, 5, 6, 0)) for row in self._table())
+        lines = ["  ".join(text.rjust(width) for text, width in row) for row in pairs]
         return "\n".join(filter(None, [*lines, self._remark()]))
 
     def _repr_html_(self) -> str:

@@ -1,0 +1,11 @@
+from pellucid.cluster._exkmc import ExKMC as ExKMC
+from pellucid.cluster._explainable_kmeans import ExplainableKMeans as ExplainableKMeans
+from pellucid.cluster._exshallow import ExShallow as ExShallow
+from pellucid.cluster._exshallow import ExShallowSearch as ExShallowSearch
+from pellucid.cluster._one_leaf_per_cluster import BSIMM as BSIMM
+from pellucid.cluster._one_leaf_per_cluster import EMN as EMN
+from pellucid.cluster._one_leaf_per_cluster import IMM as IMM
+from pellucid.cluster._one_leaf_per_cluster import ExGreedy as ExGreedy
+from pellucid.cluster._optimal import OptimalTree as OptimalTree
+from pellucid.cluster._random_thresholds import RandomThresholds as RandomThresholds
+from pellucid.cluster._spex import SpEx as SpEx

@@ -592,9 +592,8 @@ def warn_of_impure_rules(rules: RuleList[ClusterRule], remedy: str) -> None:
     """Warn if most rows of a rule belong to other clusters than the one it is named after."""
     impure = [rule for rule in rules if rule.purity < 0.5]
     if impure:
-        shares = ", ".join(
-            f"cluster {label_text(rule.cluster)} ({100 * rule.purity:.1f}%)" for rule in impure
-        )
+        texts = (f"{label_text(rule.cluster)} ({100 * rule.purity:.1f}%)" for rule in impure)
+        shares = ", ".join(f"cluster {text}" for text in texts)
         warnings.warn(
             "less than half of the rows that a rule selects are in its cluster of the reference: "
             f"{shares}. {remedy}",

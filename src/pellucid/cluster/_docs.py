@@ -24,7 +24,7 @@ def common_parameters(cls: _Estimator) -> _Estimator:
     ``_parameter_constraints`` are added to those of bases.
     """
     made: Any = cls
-    inherited = getattr(super(cls, cls), "_parameter_constraints", {})
+    inherited = getattr(super(made, made), "_parameter_constraints", {})
     made._parameter_constraints = inherited | cls.__dict__.get("_parameter_constraints", {})
     if "__init__" not in cls.__dict__:
         dataclass(kw_only=True, repr=False, eq=False)(cls)
@@ -33,7 +33,7 @@ def common_parameters(cls: _Estimator) -> _Estimator:
         made.__init__.__signature__ = signature.replace(parameters=ordered)
         # Types are evaluated here: their names need not be known in the modules of subclasses.
         types, known = inspect.get_annotations(cls), vars(sys.modules[cls.__module__])
-        hints = getattr(super(cls, cls).__init__, "__annotations__", {"return": None}).copy()
+        hints = getattr(super(made, made).__init__, "__annotations__", {"return": None}).copy()
         hints |= {name: eval(types[name], known) for name in types if name in signature.parameters}
         made.__init__.__annotations__ = hints
     taken = inspect.signature(cls).parameters

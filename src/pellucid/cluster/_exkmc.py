@@ -89,20 +89,15 @@ class ExKMC(BaseReferenceTree):
         return 2 * n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
-        base = self._find_base(problem, progress)
-        n_leaves = self._max_leaves(problem.n_clusters)
-        if base is not None and base.tree.n_features != problem.n_features:
+        base, style = self._find_base(problem, progress), self.threshold_style
+        n_leaves, width = self._max_leaves(problem.n_clusters), problem.n_features
+        if base is not None and (found := base.tree.n_features) != width:
+            raise ValueError(f"the base tree looks at {found} columns, but X has {width}")
+        if base is not None and (found := base.tree.n_leaves) > n_leaves:
             raise ValueError(
-                f"the base tree looks at {base.tree.n_features} columns, but X has "
-                f"{problem.n_features}"
+                f"n_leaves={n_leaves} is less than the {found} leaves of the base tree"
             )
-        if base is not None and base.tree.n_leaves > n_leaves:
-            raise ValueError(
-                f"n_leaves={n_leaves} is less than the {base.tree.n_leaves} leaves of the base tree"
-            )
-        return grow_best_first(
-            problem.criterion(SurrogateCost), self.threshold_style, progress, n_leaves, base
-        )
+        return grow_best_first(problem.criterion(SurrogateCost), style, progress, n_leaves, base)
 
     def _find_base(self, problem: Any, progress: Progress) -> StartTree | None:
         if self.base is None:

@@ -89,9 +89,8 @@ class OptimalTree(PolishableTree):
         # Imported here, because the module compiles loops on import.
         from pellucid._core.exact.branch_and_bound import grow_optimally
 
-        best = grow_optimally(
-            problem, self.criterion, self.threshold_style, progress, self.time_limit
-        )
+        style, limit = self.threshold_style, self.time_limit
+        best = grow_optimally(problem, self.criterion, style, progress, limit)
         self.objective_, self.lower_bound_ = best.objective, best.lower_bound
         self.optimal_ = best.is_proven
         self.gap_ = 0.0 if best.is_proven else 1 - best.lower_bound / best.objective

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.cluster._explainable_kmeans import ExplainableKMeans
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.pipeline import UntraceableColumn, restate_model, trace_steps, transformed
+from pellucid.explanation.restate import UntraceableColumn, restate_model, trace_steps, transformed
 
 
 def explain_pipeline(pipeline: Any, X: Any = None, *, tree: Any = None) -> Explanation:

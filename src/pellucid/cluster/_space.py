@@ -67,10 +67,8 @@ class SpaceTree(BaseThresholdTree):
             raise ValueError("this model was fitted without a space; use score(X)")
         rows = self._tree_input(X)
         numbers, n_columns = read_space(space, rows.shape[0]), self.cluster_centers_.shape[1]
-        if numbers.shape[1] != n_columns:
-            raise ValueError(
-                f"space has {numbers.shape[1]} columns, but that of fit had {n_columns}"
-            )
+        if (n := numbers.shape[1]) != n_columns:
+            raise ValueError(f"space has {n} columns, but that of fit had {n_columns}")
         weight = read_sample_weight(sample_weight, rows.shape[0])
         data = Dataset(numbers, Weights.of(weight))
         return -data.cost(self.tree_.predict(rows), self.cluster_centers_)
@@ -83,9 +81,8 @@ class SpaceTree(BaseThresholdTree):
         space = problem.space
         if (n_columns := space.X.shape[1]) <= MAX_COLUMNS:
             return problem
-        scores, centers, loss = _first_components(
-            space.X, space.weights.values, problem.space_centers, MAX_COLUMNS
-        )
+        weight, centers = space.weights.values, problem.space_centers
+        scores, centers, loss = _first_components(space.X, weight, centers, MAX_COLUMNS)
         if loss > _NOTABLE_LOSS:
             warnings.warn(
                 f"space has {n_columns} columns; the tree was searched on its first {MAX_COLUMNS} "
@@ -96,13 +93,9 @@ class SpaceTree(BaseThresholdTree):
             )
         self.space_loss_ = loss
         smaller = Dataset(scores, space.weights, space.pool)
-        return Problem(
-            problem.data,
-            problem.centers,
-            problem.labels,
-            unit_from_labels=problem.unit_from_labels,
-            space=(smaller, centers),
-        )
+        unit, other = problem.unit_from_labels, (smaller, centers)
+        known = problem.data, problem.centers, problem.labels
+        return Problem(*known, unit_from_labels=unit, space=other)
 
 
 def _first_components(

@@ -434,9 +434,8 @@ def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
     for given in (names, columns):
         twice = [name for name, count in Counter(given).items() if count > 1]
         if twice:
-            raise ValueError(
-                f"column {str(twice[0])!r} appears more than once; column names must be unique"
-            )
+            name = str(twice[0])
+            raise ValueError(f"column {name!r} appears more than once; column names must be unique")
     for name in columns_of(names):
         if name not in columns:
             raise ValueError(f"the tree uses {name!r}, which is not among the columns")
@@ -449,10 +448,8 @@ def _renamed(labels: list[Any], names: Mapping[Any, Any]) -> list[Any]:
     renamed = list(labels)
     for label, name in names.items():
         if label not in place:
-            raise ValueError(
-                f"there is no cluster {label!r} to rename; the clusters are "
-                f"{', '.join(map(repr, labels))}"
-            )
+            known = ", ".join(map(repr, labels))
+            raise ValueError(f"there is no cluster {label!r} to rename; the clusters are {known}")
         renamed[place[label]] = name
     if len({type(name) for name in renamed}) > 1:
         renamed = [label_text(name) for name in renamed]

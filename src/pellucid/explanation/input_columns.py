@@ -46,10 +46,10 @@ class InputColumns:
         reading: dict[str, Any] | None = None,
         replaced: dict[str, list[Any]] | None = None,
     ) -> None:
-        self._indicated: dict[str, list[Indicator]] = {}
+        self.indicated: dict[str, list[Indicator]] = {}
         for name in names:
             if isinstance(name, Indicator):
-                self._indicated.setdefault(name.column, []).append(name)
+                self.indicated.setdefault(name.column, []).append(name)
         values: dict[tuple[str, bool], Any] = {}
         for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
             name = names[feature]
@@ -65,7 +65,7 @@ class InputColumns:
         self.tree = tree.replace(feature=feature, n_features=max(len(encoded), 1))
         self._columns, self._fill, self._formats = columns, fill, formats or {}
         self._reading, self._replaced = reading, replaced or {}
-        self._categories = {c: found[-1].categories for c, found in self._indicated.items()}
+        self._categories = {c: found[-1].categories for c, found in self.indicated.items()}
 
     def read(self, X: Any) -> np.ndarray:
         """The columns as finite numbers for `tree`; a data frame needs only these, by name."""
@@ -82,9 +82,8 @@ class InputColumns:
     def _filled(self, columns: Columns) -> Columns:
         """The columns with dates and booleans as numbers and missing values replaced."""
         values = []
-        for name, column, is_category in zip(
-            columns.names, columns.values, self.encoding.is_categorical
-        ):
+        is_categorical = self.encoding.is_categorical
+        for name, column, is_category in zip(columns.names, columns.values, is_categorical):
             if not is_category:
                 column = as_numbers(read_dates(name, column, self._formats))
             values.append(self._complete(name, column))
@@ -176,7 +175,7 @@ class InputColumns:
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             problem = f"column {name!r} has values of type {dtype}"
             raise InputError(f"{problem}; the model has categories")
-        known = set(self._categories[name] or (each.value for each in self._indicated[name]))
+        known = set(self._categories[name] or (each.value for each in self.indicated[name]))
         kinds = {type(value) for value in known if value is not None}
         cells = column.to_list()
         texts: list[Any] = cells
@@ -233,10 +232,8 @@ class InputColumns:
         columns = source.table.columns
         if is_frame or set(self.encoding.input_names) <= set(columns):
             return source
-        if len(columns) != len(self._columns):
-            raise ValueError(
-                f"X has {len(columns)} columns, but the explanation expects {len(self._columns)}"
-            )
+        if (n := len(columns)) != (n_known := len(self._columns)):
+            raise ValueError(f"X has {n} columns, but the explanation expects {n_known}")
         names = dict(zip(columns, self._columns))
         return replace(source, table=source.table.rename(names), given=None)
 
@@ -257,11 +254,9 @@ class InputColumns:
             return table[:, [known[name] for name in dict.fromkeys(wanted)]].to_native()
         is_sparse = sparse.issparse(X)
         X = X if is_sparse or isinstance(X, np.ndarray) else np.array(X, dtype=object)
-        is_unknown = bool(wanted) and X.shape[1:] != (len(self._columns),)
-        if X.ndim != 2 or is_unknown:
-            raise ValueError(
-                f"X has shape {X.shape}, but the explanation expects {len(self._columns)} columns"
-            )
+        n = len(self._columns)
+        if X.ndim != 2 or (wanted and X.shape[1] != n):
+            raise ValueError(f"X has shape {X.shape}, but the explanation expects {n} columns")
         position = {name: i for i, name in enumerate(self._columns)}
         columns = [position[name] for name in wanted]
         return canonical_csc(X)[:, columns].toarray() if is_sparse else X[:, columns]

@@ -60,9 +60,8 @@ def to_dmn(model: Any, *, column: str = "cluster", feature_names: ColumnNames | 
     rows: list[_Row] = []
     for rule in exported_rules(found):
         if rule.shapes is not None and not rule.is_box:
-            raise ValueError(
-                f"regions of the kind {rule.shapes.kind!r} have no decision table; use boxes"
-            )
+            kind = rule.shapes.kind
+            raise ValueError(f"regions of the kind {kind!r} have no decision table; use boxes")
         rows.append((labels[rule.cluster], rule.tests))
     if isinstance(found, RegionList) and found.default_ is not None:
         rows.append((labels[found.default_], []))

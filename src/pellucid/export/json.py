@@ -148,9 +148,8 @@ def from_json(
             source, parse_constant=_refuse_constant, parse_int=_integer, object_pairs_hook=once
         )
     except json.JSONDecodeError as error:
-        raise ValueError(
-            f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"not JSON: {error.msg} at {place}") from None
     except UnicodeDecodeError:
         raise ValueError("not JSON: the bytes are not valid UTF-8") from None
     except RecursionError:
@@ -280,9 +279,8 @@ def _level(level: ListLevel) -> dict[str, Any]:
             for name, values in numbers
         }
         counts = level.counts[i]
-        entry["counts"] = [
-            [*pair, float(counts[*pair])] for pair in np.argwhere(counts > 0).tolist()
-        ]
+        pairs = np.argwhere(counts > 0).tolist()
+        entry["counts"] = [[*pair, float(counts[*pair])] for pair in pairs]
         regions.append(entry)
     return {
         "features": [int(feature) for feature in level.features],

@@ -127,15 +127,12 @@ def _category_statements(explanation: Explanation) -> list[str]:
     encoding = explanation.input_columns.encoding
     if explanation.reading_ is None or not any(encoding.is_categorical):
         return []
-    columns: dict[str, list[Any]] = {}
-    for described in explanation.tree_columns_:
-        if isinstance(described, Indicator) and described.column in encoding.input_names:
-            columns.setdefault(described.column, []).append(described.value)
     by_kind: dict[str, list[str]] = {}
-    for column, values in columns.items():
-        kinds = {type(value) for value in values if value is not None}
+    for column, categories in explanation.input_columns.indicated.items():
+        kinds = {type(each.value) for each in categories if each.value is not None}
         kind = "bool" if kinds == {bool} else "float" if kinds <= {int, float} else "str"
-        by_kind.setdefault(kind, []).append(column)
+        if column in encoding.input_names:
+            by_kind.setdefault(kind, []).append(column)
     lines = [f"{_INDENT}row = dict(row)"]
     for kind, names in by_kind.items():
         lines += _indented(_READ[kind], "COLUMNS", repr(names))

@@ -169,9 +169,8 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
     if given.ndim != 1:
         raise ValueError(f"{source} has shape {given.shape}; it must hold one label per row")
     if len(given) != X.shape[0]:
-        raise ValueError(
-            f"{source} has {len(given)} labels, but X has {X.shape[0]} rows; pass one label per row"
-        )
+        sizes = f"{source} has {len(given)} labels, but X has {X.shape[0]} rows"
+        raise ValueError(f"{sizes}; pass one label per row")
     is_noise = np.zeros(len(given), dtype=bool)
     if given.dtype.kind == "O":
         is_noise = np.array([as_category(label) is None for label in given], dtype=bool)

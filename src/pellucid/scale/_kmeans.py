@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid._core.batches.batch import RawBatch
-from pellucid._utils.estimators import store_parameters
 from pellucid._utils.progress import Progress
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.scale.references import NearestCenter, cluster_by_kmeans
@@ -19,6 +19,7 @@ from pellucid.scale.scan import scan
 from pellucid.tables.frames import is_scan, refuse_scan
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
     r"""Cluster a scan by k-means: of a sample of its rows, then by passes over all rows.
 
@@ -72,24 +73,18 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
     3
     """
 
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-    cluster_centers_: np.ndarray
-    n_iter_: int
-    labels_: np.ndarray
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = None,
-        n_init: int = 10,
-        max_iter: int = 5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
+    n_clusters: int = field(default=8, kw_only=False)
+    init: Any = None
+    n_init: int = 10
+    max_iter: int = 5
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    n_features_in_: int = field(init=False)
+    feature_names_in_: np.ndarray = field(init=False)
+    cluster_centers_: np.ndarray = field(init=False)
+    n_iter_: int = field(init=False)
+    labels_: np.ndarray = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> KMeans:
         """Find the centers.

@@ -100,6 +100,10 @@ class FirstTask(Task):
         moments = group_moments(batch.X, batch.labels, weight, self.centers)
         return FirstSums(batch.n_rows, int(batch.weights.units.sum()), batch.is_mixed, moments)
 
+    def merge(self, first: FirstSums, second: FirstSums) -> FirstSums:
+        is_mixed = first.is_mixed | second.is_mixed
+        return super().merge(first, second)._replace(is_mixed=is_mixed)
+
 
 def make_problem(
     partitions: Partitions, scan: Any, reference: ScanReference
@@ -116,15 +120,12 @@ def make_problem(
     first = partitions.map_encoded(FirstTask(centers), encoder)
     if first is None or not first.n_rows:
         raise InputError("the data have no rows of positive weight")
-    bins = BatchBins(
-        quantizer.edges, quantizer.inside(first.is_mixed), quantizer.center_code(centers)
-    )
+    inside, codes = quantizer.inside(first.is_mixed), quantizer.center_code(centers)
+    bins = BatchBins(quantizer.edges, inside, codes)
     unit = unit_of_moments(centers, first.moments)
     per_row = 1.0 if units.are_integers else first.n_units / first.n_rows
-    problem = BatchProblem(
-        partitions, encoder, centers, bins, unit, per_row, scan.exact, BATCH_CRITERIA
-    )
-    return problem, first
+    scales = unit, per_row, scan.exact
+    return BatchProblem(partitions, encoder, centers, bins, *scales, BATCH_CRITERIA), first
 
 
 @dataclass(frozen=True)
@@ -221,14 +222,14 @@ def summarize(
     in_tree = [order[leaf] for leaf in tree.leaves.tolist()]
     weight = moments.weight[in_tree]
     task = MomentTask(routing, origins, problem.centers, np.full(k, -1))
-    of_centers, _ = bring_to_means(
-        first.moments, problem.centers, lambda near: problem.map(replace(task, centers=near))[0]
-    )
-    origins = origins[in_tree]
+
+    def take(near: np.ndarray) -> GroupMoments:
+        return problem.map(replace(task, centers=near))[0]
+
+    of_centers, _ = bring_to_means(first.moments, problem.centers, take)
+    origins, clusters = origins[in_tree], tree.cluster[tree.leaves]
     shifts, within = (array[in_tree] for array in moments.shifts_and_costs())
-    centers, inertia = _combine(
-        tree.cluster[tree.leaves], weight, origins, shifts, within, problem.centers
-    )
+    centers, inertia = _combine(clusters, weight, origins, shifts, within, problem.centers)
     reference_inertia = float(of_centers.shifts_and_costs()[1].sum())
     importances = feature_importances(tree, weight, origins + shifts)
     separated = int(units.sum()) - sum(own.values())

@@ -124,10 +124,8 @@ class ThresholdTree:
         return hash((self.n_features, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __repr__(self) -> str:
-        return (
-            f"ThresholdTree(n_leaves={self.n_leaves}, max_depth={self.max_depth}, "
-            f"n_features={self.n_features})"
-        )
+        sizes = f"n_leaves={self.n_leaves}, max_depth={self.max_depth}"
+        return f"ThresholdTree({sizes}, n_features={self.n_features})"
 
     def replace(self, *, n_features: int | None = None, **arrays: np.ndarray) -> ThresholdTree:
         """A copy with another number of columns, or with other arrays by their names.
@@ -241,9 +239,8 @@ class ThresholdTree:
         """
         X = X if sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has shape {X.shape}, but the tree expects {self.n_features} columns"
-            )
+            n = self.n_features
+            raise ValueError(f"X has shape {X.shape}, but the tree expects {n} columns")
         packed = self._packed
         if packed is None:
             packed = PackedTree.of(self)

@@ -45,6 +45,7 @@ class TreeMethod:
 
 
 _SEVEN_LEAVES = {"n_leaves": 7}
+_SEARCH = "leaves", "depth_penalty", "max_depth", "max_conditions", "faithfulness", "effort"
 
 METHODS = (
     TreeMethod(
@@ -52,14 +53,7 @@ METHODS = (
         "The default: low cost, and the clusters of the reference are kept.",
         ("ExShallow", "ExKMC", "OptimalTree"),
         "explainable",
-        options=(
-            "leaves",
-            "depth_penalty",
-            "max_depth",
-            "max_conditions",
-            "faithfulness",
-            "effort",
-        ),
+        options=_SEARCH,
         streams=True,
         warm_up=({}, _SEVEN_LEAVES),
         warm_up_many=False,
@@ -159,13 +153,6 @@ STREAMED = {word: method for word, method in BY_WORD.items() if method.streams}
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Names as alternatives.
-
-    Examples
-    --------
-    >>> from pellucid.methods import one_of
-    >>> one_of(["exkmc"]), one_of(["imm", "emn", "exkmc"])
-    ('exkmc', 'imm, emn or exkmc')
-    """
+    """Names as alternatives, such as "imm, emn or exkmc"."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last

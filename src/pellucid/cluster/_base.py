@@ -72,13 +72,11 @@ from pellucid.tree.rounding import ThresholdStyle
 if TYPE_CHECKING:
     from typing import Self
 
+_REFERENCE_OPTIONS = "n_clusters", "random_state", "noise"
+
 _SOMETIMES_SET = (
-    "labels_",
-    "reference_labels_",
-    "scan_gap_",
-    "disagreement_lower_bound_",
-    "cluster_agreement_",
-    "space_loss_",
+    *("labels_", "reference_labels_", "scan_gap_", "space_loss_"),
+    *("cluster_agreement_", "disagreement_lower_bound_"),
 )
 """Attributes of some fits only; a new fit removes those of the last one."""
 
@@ -100,11 +98,7 @@ class BaseThresholdTree(
     _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         # `train` is the `fit` of faiss.
-        "reference": [
-            "array-like",
-            *(HasMethods(name) for name in ("fit", "predict", "train")),
-            None,
-        ],
+        "reference": ["array-like", *map(HasMethods, ("fit", "predict", "train")), None],
         "noise": [StrOptions({"background", "cluster", "drop", "group"})],
         "threshold_style": [StrOptions({"round", "midpoint", "data"})],
         "n_jobs": [Integral, None],
@@ -189,14 +183,9 @@ class BaseThresholdTree(
         self.reference_inertia_: float = found.reference_inertia
         self.mistakes_: int | float = found.mistakes
         self.feature_importances_: np.ndarray = found.importances
-        self._leaf_rules = leaf_rules(
-            tree,
-            feature_names=self._names_in(),
-            labels=names.tolist(),
-            purity=found.purity,
-            noise=found.n_noise,
-        )
-        self.rules_: RuleList[ClusterRule] = cluster_rules(self._leaf_rules, names.tolist())
+        labels, quality = names.tolist(), (found.purity, found.n_noise)
+        self._leaf_rules = leaf_rules(tree, self._names_in(), labels, *quality)
+        self.rules_: RuleList[ClusterRule] = cluster_rules(self._leaf_rules, labels)
         store_training_data(self, X=None if streams else X)
         n_clusters, message = len(names), ""
         if (lost := [rule for rule in self.rules_ if not rule.rules]) and self._keeps_labels:
@@ -256,14 +245,8 @@ class BaseThresholdTree(
             progress = Progress(type(self).__name__, 0, self.verbose)
             k = n_clusters or DEFAULT_N_CLUSTERS
             with closing(scan.partitions(pool, k, progress)) as partitions:
-                reference = find_scan_reference(
-                    self.reference,
-                    partitions,
-                    scan,
-                    n_clusters=self.n_clusters,
-                    random_state=self.random_state,
-                    noise=self.noise,
-                )
+                options = {n: getattr(self, n) for n in _REFERENCE_OPTIONS}
+                reference = find_scan_reference(self.reference, partitions, scan, **options)
                 problem, first = make_problem(partitions, scan, reference)
                 n_leaves = self._max_leaves(len(reference.centers))
                 progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
@@ -333,14 +316,9 @@ class BaseThresholdTree(
                 if space is not None:
                     data.require_domain()
                     original, spaced = space, Dataset(read_space(space, n), weights, pool)
+                options = {n: getattr(self, n) for n in _REFERENCE_OPTIONS}
                 reference = find_reference(
-                    self.reference,
-                    spaced,
-                    y=y,
-                    n_clusters=self.n_clusters,
-                    random_state=self.random_state,
-                    noise=self.noise,
-                    original_X=original,
+                    self.reference, spaced, y=y, original_X=original, **options
                 )
             except OutOfDomain:
                 refuse_infinite(self, numbers)
@@ -376,17 +354,8 @@ class BaseThresholdTree(
         self.labels_: np.ndarray = _name(position, names)
         self.reference_labels_: np.ndarray = _name(reference.labels, names)
         mistakes, purity, noise = _tally(leaf, position, reference.labels, data, tree.node_count)
-        return FitSummary(
-            tree,
-            reference.names,
-            *found,
-            reference.centers,
-            expected[1],
-            purity,
-            importances,
-            mistakes,
-            noise,
-        )
+        costs = *found, reference.centers, expected[1]
+        return FitSummary(tree, reference.names, *costs, purity, importances, mistakes, noise)
 
     def _names_in(self):
         return getattr(self, "feature_names_in_", None)
@@ -526,13 +495,8 @@ class BaseThresholdTree(
 
     def _explain_rows(self, X: Any) -> RuleList[RowExplanation]:
         numbers = self._tree_input(X)
-        return explain_rows(
-            self.tree_,
-            self._leaf_rules,
-            self.tree_.apply(numbers),
-            partial(column_values, numbers),
-            self._names_in(),
-        )
+        leaf, values = self.tree_.apply(numbers), partial(column_values, numbers)
+        return explain_rows(self.tree_, self._leaf_rules, leaf, values, self._names_in())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -594,12 +558,8 @@ def warn_of_impure_rules(rules: RuleList[ClusterRule], remedy: str) -> None:
     if impure:
         texts = (f"{label_text(rule.cluster)} ({100 * rule.purity:.1f}%)" for rule in impure)
         shares = ", ".join(f"cluster {text}" for text in texts)
-        warnings.warn(
-            "less than half of the rows that a rule selects are in its cluster of the reference: "
-            f"{shares}. {remedy}",
-            ImpureRuleWarning,
-            stacklevel=4,
-        )
+        text = "less than half of the rows that a rule selects are in its cluster of the reference"
+        warnings.warn(f"{text}: {shares}. {remedy}", ImpureRuleWarning, stacklevel=4)
 
 
 def memory_problem(data: Dataset, reference: Reference, space: Dataset | None = None) -> Problem:

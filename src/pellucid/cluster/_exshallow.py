@@ -148,14 +148,12 @@ class ExShallow(BaseSearchTree):
 def _read_penalties(penalties: Any) -> list[float]:
     values = np.asarray([0.0, 0.03, 1.0] if penalties is None else penalties, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0:
-        raise ValueError(
-            f"penalties must be a 1-D array of at least one number; got shape {values.shape}"
-        )
+        expected = "penalties must be a 1-D array of at least one number"
+        raise ValueError(f"{expected}; got shape {values.shape}")
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(bad):
-        raise ValueError(
-            f"penalties[{bad[0]}] is {values[bad[0]]}; penalties must be finite and at least 0"
-        )
+        problem = f"penalties[{bad[0]}] is {values[bad[0]]}"
+        raise ValueError(f"{problem}; penalties must be finite and at least 0")
     return values.tolist()
 
 
@@ -359,8 +357,6 @@ def _tree_of(name: str, goal: BaseThresholdTree, problem: Problem) -> ThresholdT
         validate_parameters(goal)
         return clone(goal)._grow(problem, Progress("", 0, 0)).builder.build()
     if goal.tree_.n_features != problem.n_features:
-        raise ValueError(
-            f"the tree of {name} has {goal.tree_.n_features} columns, but X has "
-            f"{problem.n_features}"
-        )
+        found, width = goal.tree_.n_features, problem.n_features
+        raise ValueError(f"the tree of {name} has {found} columns, but X has {width}")
     return goal.tree_

@@ -40,10 +40,8 @@ class Guarantee:
     source: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.ratio:.3g} times {self.compared_with}; never more than "
-            f"{self.bound:,.4g} times ({self.formula})"
-        )
+        most = f"never more than {self.bound:,.4g} times ({self.formula})"
+        return f"{self.ratio:.3g} times {self.compared_with}; {most}"
 
 
 _IMM = "Moshkovitz, Dasgupta, Rashtchian, Frost (2020), Theorem 3"

@@ -95,10 +95,7 @@ class OptimalTree(PolishableTree):
         self.optimal_ = best.is_proven
         self.gap_ = 0.0 if best.is_proven else 1 - best.lower_bound / best.objective
         if not best.is_proven:
-            warnings.warn(
-                "the search stopped early (time limit, memory or Ctrl-C); the optimum may be up to "
-                f"{100 * self.gap_:.3g}% lower (`gap_`)",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            gap = f"the optimum may be up to {100 * self.gap_:.3g}% lower (`gap_`)"
+            text = f"the search stopped early (time limit, memory or Ctrl-C); {gap}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return best.growth

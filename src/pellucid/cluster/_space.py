@@ -84,13 +84,12 @@ class SpaceTree(BaseThresholdTree):
         weight, centers = space.weights.values, problem.space_centers
         scores, centers, loss = _first_components(space.X, weight, centers, MAX_COLUMNS)
         if loss > _NOTABLE_LOSS:
-            warnings.warn(
+            text = (
                 f"space has {n_columns} columns; the tree was searched on its first {MAX_COLUMNS} "
                 f"principal components, which leave out {loss:.1%} of its sum of squares. Costs "
-                "and centers are those of all columns",
-                UserWarning,
-                stacklevel=6,
+                "and centers are those of all columns"
             )
+            warnings.warn(text, UserWarning, stacklevel=6)
         self.space_loss_ = loss
         smaller = Dataset(scores, space.weights, space.pool)
         unit, other = problem.unit_from_labels, (smaller, centers)

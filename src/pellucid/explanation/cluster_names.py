@@ -69,10 +69,8 @@ class Claim(NamedTuple):
         return self.share >= TYPICAL and self.gain >= CLEAR
 
     def __str__(self) -> str:
-        return (
-            f"{self.words}: {self.condition} "
-            f"({self.share:.0%} of the cluster, {self.others:.0%} of the others)"
-        )
+        shares = f"{self.share:.0%} of the cluster, {self.others:.0%} of the others"
+        return f"{self.words}: {self.condition} ({shares})"
 
 
 class ClusterName(str):

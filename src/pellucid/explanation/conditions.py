@@ -101,11 +101,8 @@ def _category_sets(conditions: Sequence[Condition]) -> Iterator[tuple[Any, Categ
 
 def category_set(conditions: Sequence[Condition]) -> CategorySet:
     """The condition that several conditions on the categories of one column make."""
-    return CategorySet.of(
-        (condition.name, not condition.is_upper)
-        for condition in conditions
-        if isinstance(condition.name, Indicator)
-    )
+    tests = ((c.name, not c.is_upper) for c in conditions if isinstance(c.name, Indicator))
+    return CategorySet.of(tests)
 
 
 def _join(bounds: list[Condition]) -> str:

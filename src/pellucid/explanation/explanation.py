@@ -159,15 +159,9 @@ class Explanation(ExplainMixin, ExportMixin):
                     f"formats contains {column!r}, which is not a column; the columns are "
                     f"{', '.join(map(repr, self._columns))}"
                 )
-        self._leaf_rules = leaf_rules(
-            tree,
-            feature_names=self.tree_columns_,
-            labels=self.cluster_names_.tolist(),
-            purity=purity,
-            noise=noise,
-            formats=self.formats_,
-        )
-        self.rules_ = cluster_rules(self._leaf_rules, self.cluster_names_.tolist())
+        labels, quality = self.cluster_names_.tolist(), (purity, noise)
+        self._leaf_rules = leaf_rules(tree, self.tree_columns_, labels, *quality, self.formats_)
+        self.rules_ = cluster_rules(self._leaf_rules, labels)
 
     @classmethod
     def of(cls, model: Any, *, feature_names: ColumnNames | None = None) -> Explanation:
@@ -226,18 +220,11 @@ class Explanation(ExplainMixin, ExportMixin):
     def _names_and_purity(self) -> tuple[Any, ...]:
         quality = [(None if isnan(r.purity) else r.purity, r.n_noise) for r in self._leaf_rules]
         names = getattr(self, "feature_names_in_", None)
-        return (
-            self.tree_columns_,
-            self.cluster_names_.tolist(),
-            self.n_features_in_,
-            None if names is None else names.tolist(),
-            quality,
-            self.fill_,
-            self.method_,
-            self.formats_,
-            self.reading_,
-            [n.categories for n in self.tree_columns_ if isinstance(n, Indicator)],
-        )
+        columns = self.n_features_in_, None if names is None else names.tolist()
+        categories = [n.categories for n in self.tree_columns_ if isinstance(n, Indicator)]
+        others = self.fill_, self.method_, self.formats_, self.reading_
+        labels = self.cluster_names_.tolist()
+        return self.tree_columns_, categories, *columns, labels, quality, *others
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -304,15 +291,13 @@ class Explanation(ExplainMixin, ExportMixin):
         numbers = self.input_columns.read(X)
         leaf, missing = self.input_columns.find_leaves(numbers)
         position = {feature: i for i, feature in enumerate(self.input_columns.features)}
-        return explain_rows(
-            self.tree_,
-            self._leaf_rules,
-            leaf,
-            lambda feature, rows: numbers[rows, position[feature]],
-            self.tree_columns_,
-            self.formats_,
-            self.special_rules(leaf, missing, self.input_columns.columns_of(X)),
-        )
+        special = self.special_rules(leaf, missing, self.input_columns.columns_of(X))
+
+        def values(feature: int, rows: np.ndarray) -> np.ndarray:
+            return numbers[rows, position[feature]]
+
+        known = self.tree_columns_, self.formats_, special
+        return explain_rows(self.tree_, self._leaf_rules, leaf, values, *known)
 
     def special_rules(
         self, leaf: np.ndarray, missing: np.ndarray, columns: Columns
@@ -414,15 +399,9 @@ class Explanation(ExplainMixin, ExportMixin):
     @cached_property
     def input_columns(self) -> InputColumns:
         """The columns of the data that the tree uses."""
-        return InputColumns(
-            self.tree_,
-            self.tree_columns_,
-            self._columns,
-            self.fill_,
-            self.formats_,
-            self.reading_,
-            (self.reading_ or {}).get("replaced"),
-        )
+        replaced = (self.reading_ or {}).get("replaced")
+        known = self._columns, self.fill_, self.formats_, self.reading_, replaced
+        return InputColumns(self.tree_, self.tree_columns_, *known)
 
     @property
     def _columns(self) -> list[str]:

@@ -92,14 +92,9 @@ class RegionList(RegionExportMixin):
         columns = columns_of(self.names_) if columns is None else list(columns)
         self.feature_names_in_ = np.array(columns, dtype=object)
         self.reading_ = reading
-        self._inputs = InputColumns(
-            _tree_of(self.used_features, len(self.names_)),
-            self.names_,
-            self.feature_names_in_.tolist(),
-            self.fill_,
-            self.formats_,
-            replaced=(reading or {}).get("replaced"),
-        )
+        tree = _tree_of(self.used_features, len(self.names_))
+        known = self.names_, self.feature_names_in_.tolist(), self.fill_, self.formats_
+        self._inputs = InputColumns(tree, *known, replaced=(reading or {}).get("replaced"))
 
     @classmethod
     def of(
@@ -229,9 +224,8 @@ class RegionList(RegionExportMixin):
         """
         found = self._answers(X)
         texts = {(p.level, p.region, p.answer): region_text(p) for p in self.pieces()}
-        bare = [
-            level.regions.texts([self.names_[f] for f in level.features]) for level in self.levels_
-        ]
+        names = [[self.names_[f] for f in level.features] for level in self.levels_]
+        bare = [level.regions.texts(known) for level, known in zip(self.levels_, names)]
         described = []
         for level, region, answer in zip(*(part.tolist() for part in found)):
             if level < 0:

@@ -156,10 +156,8 @@ class ClusterRule:
         purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f}% pure"
         if self.n_noise:
             purity += f"; with {self.n_noise:,} of noise {100 * self.precision:.1f}%"
-        return (
-            f"cluster {label_text(self.cluster)}: {self.text}\n"
-            f"    {count(self.n_samples, 'row')} ({100 * self.share:.1f}%{purity})"
-        )
+        size = f"    {count(self.n_samples, 'row')} ({100 * self.share:.1f}%{purity})"
+        return f"cluster {label_text(self.cluster)}: {self.text}\n{size}"
 
 
 class RuleList(RulesHtmlMixin, Sequence[RuleT]):
@@ -338,7 +336,6 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
 
 def leaf_rules(
     tree: ThresholdTree,
-    *,
     feature_names: ColumnNames | None = None,
     labels: Sequence[Any] | None = None,
     purity: dict[int, float] | None = None,
@@ -358,17 +355,11 @@ def leaf_rules(
                 paths[child] = (*paths[node], step)
             continue
         cluster = int(tree.cluster[node])
-        rules.append(
-            Rule(
-                leaf=node,
-                cluster=cluster if labels is None else labels[cluster],
-                conditions=simplify(paths[node]),
-                n_samples=int(tree.n_node_samples[node]),
-                share=weight[node] / weight[0] if weight[0] > 0 else 0.0,
-                purity=float((purity or {}).get(node, np.nan)),
-                n_noise=(noise or {}).get(node, 0),
-            )
-        )
+        label = cluster if labels is None else labels[cluster]
+        n = int(tree.n_node_samples[node])
+        share = weight[node] / weight[0] if weight[0] > 0 else 0.0
+        quality = float((purity or {}).get(node, np.nan)), (noise or {}).get(node, 0)
+        rules.append(Rule(node, label, simplify(paths[node]), n, share, *quality))
     return rules
 
 

@@ -256,12 +256,9 @@ def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
             entry["purity"] = None if math.isnan(purity) else purity
             entry |= {"noise": noise} if noise else {}
         else:
-            entry = {
-                "feature": int(tree.feature[node]),
-                "threshold": float(tree.threshold[node]),
-                "left": int(tree.children_left[node]),
-                "right": int(tree.children_right[node]),
-            }
+            left, right = int(tree.children_left[node]), int(tree.children_right[node])
+            entry = {"feature": int(tree.feature[node]), "threshold": float(tree.threshold[node])}
+            entry |= {"left": left, "right": right}
         entry["rows"] = int(tree.n_node_samples[node])
         entry["weight"] = float(tree.weighted_n_node_samples[node])
         nodes.append(entry)
@@ -282,14 +279,11 @@ def _level(level: ListLevel) -> dict[str, Any]:
         pairs = np.argwhere(counts > 0).tolist()
         entry["counts"] = [[*pair, float(counts[*pair])] for pair in pairs]
         regions.append(entry)
+    split = {"feature": int(stump.position), "threshold": float(stump.threshold)}
+    answers = {"at_most": int(stump.at_most), "above": int(stump.above)}
     return {
         "features": [int(feature) for feature in level.features],
-        "stump": {
-            "feature": int(stump.position),
-            "threshold": float(stump.threshold),
-            "at_most": int(stump.at_most),
-            "above": int(stump.above),
-        },
+        "stump": {**split, **answers},
         "shape": shape.kind,
         "regions": regions,
     }

@@ -54,14 +54,9 @@ _MOST_LABEL_CHARACTERS = 2**24
 """Clusters times the length of the longest label, which is the size of their array."""
 
 
-_WORDS = {
-    bool: "a boolean",
-    dict: "an object",
-    float: "a number",
-    int: "a whole number",
-    list: "a list",
-    str: "a string",
-    type(None): "null",
+_WORDS: dict[type, str] = {
+    **{type(None): "null", bool: "a boolean", int: "a whole number", float: "a number"},
+    **{str: "a string", list: "a list", dict: "an object"},
 }
 """The JSON types, with their articles."""
 
@@ -256,14 +251,8 @@ def _read_common(document: dict[str, Any]) -> dict[str, Any]:
     reading = document.get("reading")
     if "reading" in document:
         check_reading(reading)
-    return {
-        "names": names,
-        "clusters": clusters,
-        "columns": columns,
-        "fill": document["fill"],
-        "formats": formats,
-        "reading": reading,
-    }
+    found = {"names": names, "columns": columns, "clusters": clusters, "fill": document["fill"]}
+    return {**found, "formats": formats, "reading": reading}
 
 
 def check_reading(reading: Any) -> None:

@@ -163,9 +163,8 @@ class _Graph:
         """One input per column, concatenated to the matrix of features."""
         self.taken.update(self.explanation.input_columns.encoding.input_names)
         if not self.taken:
-            raise ValueError(
-                "the tree has a single leaf and uses no column, so ONNX would have no input"
-            )
+            problem = "the tree has a single leaf and uses no column"
+            raise ValueError(f"{problem}, so ONNX would have no input")
         parts, fill = [], self.explanation.fill_
         known: dict[str, type] = {}
         for name in self.explanation.input_columns.encoding.names:

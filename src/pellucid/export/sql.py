@@ -262,9 +262,8 @@ class _SqlWriter:
             return found
         for name in rule.names:
             if not isinstance(name, Indicator) and self.is_date(name):
-                raise ValueError(
-                    f"column {name!r} contains dates; only boxes of dates can be written in SQL"
-                )
+                problem = f"column {name!r} contains dates"
+                raise ValueError(f"{problem}; only boxes of dates can be written in SQL")
         return found + rule.inequalities([self.column(name) for name in rule.names], self.double)
 
     def categories(self, names: list[Indicator], *, hold: bool) -> list[str]:

@@ -219,10 +219,8 @@ def _from_estimator(estimator: Any, data: Dataset, noise: str, original_X: Any) 
     X, sample_weight = data.X, data.weights.values
     table = X if original_X is None else original_X
     if inspect.isclass(estimator):
-        raise ValueError(
-            f"reference is the class {estimator.__name__}; pass an object, "
-            f"{estimator.__name__}(...)"
-        )
+        name = estimator.__name__
+        raise ValueError(f"reference is the class {name}; pass an object, {name}(...)")
     data.require_domain()
     if not _is_fitted(estimator):
         estimator = clone(estimator)
@@ -293,9 +291,8 @@ def _check_column_names(names: Any, table: Any) -> None:
         what = "the columns of X are in another order"
     else:
         what = f"the reference has no column {next(c for c in columns if c not in names)!r}"
-    raise ValueError(
-        f"the column names of the reference should match those of X, in the same order: {what}"
-    )
+    expected = "the column names of the reference should match those of X, in the same order"
+    raise ValueError(f"{expected}: {what}")
 
 
 def _is_fitted(estimator: Any) -> bool:

@@ -114,15 +114,9 @@ class KMeans(ClusterMixin, TransformerMixin, BaseEstimator):
             ThreadPool(count_threads(self.n_jobs)) as pool,
             closing(data.partitions(pool, self.n_clusters, progress)) as partitions,
         ):
-            self.cluster_centers_, self.n_iter_ = cluster_by_kmeans(
-                partitions,
-                data,
-                self.n_clusters,
-                self.random_state,
-                init=self.init,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-            )
+            options = {n: getattr(self, n) for n in ("random_state", "init", "n_init", "max_iter")}
+            found = cluster_by_kmeans(partitions, data, self.n_clusters, **options)
+            self.cluster_centers_, self.n_iter_ = found
             partitions.finish()
         if not is_scan(X):
             self.labels_ = self._nearest(rows)

@@ -250,13 +250,8 @@ _N_BINS, _PART_BYTES = 256, 2**24
 
 _BY_LEVEL = {
     # Most passes per level of the tree, and whether they read all values.
-    "IMM": (5, False),
-    "EMN": (5, False),
-    "BSIMM": (9, False),
-    "ExGreedy": (9, True),
-    "ExShallow": (11, True),
-    "ExKMC": (6, True),
-    "SpEx": (11, True),
+    **{"IMM": (5, False), "EMN": (5, False), "BSIMM": (9, False), "ExGreedy": (9, True)},
+    **{"ExShallow": (11, True), "ExKMC": (6, True), "SpEx": (11, True)},
     "ExplainableKMeans": (0, True),
 }
 _FEWEST, _OTHER = 2, 7  # fewest passes per level; and those at the begin and the end, at most

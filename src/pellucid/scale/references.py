@@ -266,9 +266,8 @@ def _given(reference: Any, scan: Any) -> ScanReference:
         )
     names = getattr(reference, "feature_names_in_", None)
     if names is not None and list(map(str, names)) != list(scan.columns):
-        raise InputError(
-            "the column names of the reference should match those of the scan, in the same order"
-        )
+        expected = "the column names of the reference should match those of the scan"
+        raise InputError(f"{expected}, in the same order")
     centers = _checked_centers(centers, scan, "reference centers")
     k = len(centers)
     find = PredictedLabels(reference, k) if has_labels else NearestCenter(centers)

@@ -297,9 +297,8 @@ def scan(
     if cast := [opened.casts[name] for name in used if name in opened.casts]:
         more = f", and {len(cast) - 1} more columns" if len(cast) > 1 else ""
         warnings.warn(f"{cast[0]}{more}; values are read as a type that fits both", stacklevel=2)
-    return BatchScan(
-        opened, tuple(columns), weight, labels, read_memory(memory), exact, checkpoint, on_pass
-    )
+    read = tuple(columns), weight, labels, read_memory(memory)
+    return BatchScan(opened, *read, exact, checkpoint, on_pass)
 
 
 def read_memory(memory: str | int) -> int:

@@ -243,12 +243,12 @@ def matrix_of(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
 
 def has_gaps(values: np.ndarray) -> bool:
     """Whether an array of objects contains None, NaN or the missing value of pandas."""
-    return any(
-        value is None
-        or (isinstance(value, float) and value != value)
-        or type(value).__name__ == "NAType"
-        for value in values
-    )
+
+    def is_gap(value: Any) -> bool:
+        is_nan = isinstance(value, float) and value != value
+        return value is None or is_nan or type(value).__name__ == "NAType"
+
+    return any(map(is_gap, values))
 
 
 def arrow_columns(batch: Any, columns: Sequence[str]) -> dict[str, np.ndarray]:

@@ -51,13 +51,8 @@ class PackedTree(NamedTuple):
         feature = np.where(is_leaf, max(tree.feature[0], 0), tree.feature)
         threshold = np.where(is_leaf, 0.0, tree.threshold)
         child = np.column_stack([right, left]).ravel()
-        return cls(
-            feature=_read_only(feature),
-            threshold=_read_only(threshold),
-            child=_read_only(child),
-            depth=tree.max_depth,
-            used=np.unique(feature),
-        )
+        feature, threshold, child = map(_read_only, (feature, threshold, child))
+        return cls(feature, threshold, child, tree.max_depth, np.unique(feature))
 
     def on_used_columns(self) -> PackedTree:
         """The same tree for a matrix that consists of the columns `used`."""

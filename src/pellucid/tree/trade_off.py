@@ -163,17 +163,8 @@ class TradeOff(Sequence[TradeOffPoint]):
         """
         import pandas as pd
 
-        columns = [
-            "penalty",
-            "cost",
-            "npc",
-            "agreement",
-            "waes",
-            "wad",
-            "n_leaves",
-            "faithfulness",
-            "tree",
-        ]
+        columns = ["penalty", "cost", "npc", "agreement", "waes", "wad", "n_leaves"]
+        columns += ["faithfulness", "tree"]
         columns += ["faithfulness", "tree"]
         table = {name: [getattr(point, name) for point in self._points] for name in columns}
         table["lowest_penalty"] = [point.penalties[0] for point in self._points]

@@ -17,11 +17,8 @@ from pellucid.eop.finders import Finder, RegionSearchResult
 from pellucid.eop.learning import Learner, LevelAttempt, ProjectionCandidate
 from pellucid.eop.problem import ProjectionView, Settings, is_error_allowed
 
-_TIGHTEN_BY = 0.6
-"""Factor on the training ε after an attempt in which no region passes validation."""
-
-_ATTEMPTS = 5
-"""Number of values of the training ε that are tried per level."""
+_TIGHTEN_BY = 0.6  # factor on the training ε after an attempt in which no region passes validation
+_ATTEMPTS = 5  # number of values of the training ε that are tried per level
 
 
 class ATEOPLearner(Learner):

@@ -18,31 +18,20 @@ from pellucid.eop.learning import BoxListLearner, ClassLearner, EOPLearner
 from pellucid.eop.problem import N_FOLDS, RegionProblem, Settings, hold_out, stratified_folds
 from pellucid.eop.shape_finders import BoxFinder
 
-CALIBRATION = 0.3
-"""Fraction of each class that is held out, unless parameters are cross-validated."""
-
-MIN_ROWS = 30
-"""With fewer rows there is no cross-validation."""
-
-MAX_ERROR = 0.1
-"""ε, unless it is given or boxes are optimized together."""
-
-MAX_PENALTY = 0.02
-"""Largest η that is tried; the smallest is two rows, and each is twice the one before."""
+CALIBRATION = 0.3  # fraction of each class that is held out, unless parameters are cross-validated
+MIN_ROWS = 30  # with fewer rows there is no cross-validation
+MAX_ERROR = 0.1  # ε, unless it is given or boxes are optimized together
+MAX_PENALTY = 0.02  # largest η that is tried; see `penalties_of`
 
 
 class PenaltyChoice(NamedTuple):
     """A value of η with its result."""
 
     complexity_penalty: float
-    accuracy: float
-    """Cross-validated accuracy."""
-    n_inequalities: float
-    """Mean over the folds."""
-    chance: float = 0.0
-    """Accuracy of the same answers on rows in random order, plus three standard errors."""
-    recall: float = 0.0
-    """Mean over the classes of the share of their rows that are answered correctly."""
+    accuracy: float  # cross-validated accuracy
+    n_inequalities: float  # mean over the folds
+    chance: float = 0.0  # accuracy on rows in random order, plus three standard errors
+    recall: float = 0.0  # mean over the classes of the share of rows with correct answers
 
 
 @common_parameters

@@ -19,30 +19,20 @@ from pellucid.regions.levels import project
 from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import choose_threshold
 
-_BLOCK = 32
-"""Columns per task of the search for stumps, and projections per task of a scan."""
-
-_STEPS = 2**10
-"""ε is rounded down to a multiple of 1 / _STEPS, so that integers can be summed."""
-
+_BLOCK = 32  # columns per task of the search for stumps, and projections per task of a scan
+_STEPS = 2**10  # ε is rounded down to a multiple of 1 / _STEPS, so that integers can be summed
 _ROWS_PER_CELL = 30
-_MAX_BINS = 32
-"""Bins per column on which classifiers are scored, at the most."""
-
-_N_NEIGHBORS = 5
-"""Neighbors of the built-in k-NN classifier, as in scikit-learn."""
-
-FAILED = -1
-"""Predicted class index of a classifier that could not be fitted."""
+_MAX_BINS = 32  # bins per column on which classifiers are scored, at the most
+_N_NEIGHBORS = 5  # neighbors of the built-in k-NN classifier, as in scikit-learn
+FAILED = -1  # predicted class index of a classifier that could not be fitted
 
 
 class FittedClassifier(NamedTuple):
     """A classifier fitted on one projection."""
 
-    classifier: Any
-    """Object with ``predict(P)``, which returns class indices."""
+    classifier: Any  # object with ``predict(P)``, which returns class indices
+    # Predictions for the rows it was fitted on; leave-one-out or cross-validated if needed.
     answers: np.ndarray
-    """Predictions for the rows it was fitted on; leave-one-out or cross-validated if needed."""
 
 
 def constant(answer: int, n_rows: int) -> FittedClassifier:
@@ -53,8 +43,8 @@ def constant(answer: int, n_rows: int) -> FittedClassifier:
 class BaseClassifier(ABC):
     """A classifier that can be fitted on many projections."""
 
+    # Error message of the last projection on which the classifier could not be fitted.
     failure: str = ""
-    """Error message of the last projection on which the classifier could not be fitted."""
 
     def __init__(self, problem: RegionProblem) -> None:
         self.problem = problem
@@ -259,12 +249,11 @@ class Scan:
     """Scores of all projections, one array per size."""
 
     subsets: list[np.ndarray]
-    error: list[np.ndarray]
-    """Error rate of the classifier; infinite where it could not be fitted."""
+    error: list[np.ndarray]  # error rate of the classifier; infinite where it could not be fitted
+    # Estimated coverage of regions for each ε (rows of the arrays): the sum over the cells of a
+    # coarse grid of max(0, C - (1 - ε) / ε · W) as a fraction of the total weight, where C and W
+    # are the weights of the correctly and of the wrongly classified rows in a cell.
     potential: list[np.ndarray]
-    """Estimated coverage of regions for each ε (rows of the arrays): the sum over the cells of a
-    coarse grid of max(0, C - (1 - ε) / ε · W) as a fraction of the total weight, where C and W are
-    the weights of the correctly and of the wrongly classified rows in a cell."""
 
     def ranked(
         self, penalty: float, choose: str, max_error_index: int = 0

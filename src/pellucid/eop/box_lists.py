@@ -24,17 +24,14 @@ class FlatList:
     wrong.
     """
 
-    inside: np.ndarray
-    """Whether each region contains each row, whatever earlier regions contain."""
-    answer: np.ndarray
-    """Class that each region predicts."""
+    inside: np.ndarray  # whether each region contains each row, whatever earlier regions contain
+    answer: np.ndarray  # class that each region predicts
     n_facets: np.ndarray
     y: np.ndarray
     units: np.ndarray
     n_classes: int
     has_default: bool = True
-    needed: Sequence[int] = ()
-    """Classes that keep a region unless they are the default."""
+    needed: Sequence[int] = ()  # classes that keep a region unless they are the default
 
     def take(self, kept: Sequence[int] | np.ndarray) -> FlatList:
         return replace(

@@ -20,24 +20,20 @@ class Figures(NamedTuple):
     value: int
     n_ends: int
     total: int
-    right: int
-    """Rows of its class."""
-    held: int
-    """Rows that are classified correctly without it."""
+    right: int  # rows of its class
+    held: int  # rows that are classified correctly without it
 
 
 @dataclass(frozen=True, eq=False)
 class RankBox:
     """A box in dense ranks, lower ≤ rank ≤ upper, and the class that it predicts."""
 
-    columns: np.ndarray
-    """Positions of its columns in `ClassBoxSearch`."""
+    columns: np.ndarray  # positions of its columns in `ClassBoxSearch`
     answer: int
     lower: np.ndarray
     upper: np.ndarray
     figures: Figures
-    max_error: float = tuning.MAX_RELAXED
-    """ε with which it was found."""
+    max_error: float = tuning.MAX_RELAXED  # ε with which it was found
 
 
 class Stakes(NamedTuple):

@@ -13,8 +13,7 @@ import numpy as np
 from pellucid.eop.problem import ProjectionView, is_error_allowed
 from pellucid.regions.shapes import Regions
 
-_MAX_BITS = 61
-"""Sums of gains stay below 2**_MAX_BITS."""
+_MAX_BITS = 61  # sums of gains stay below 2**_MAX_BITS
 
 
 @dataclass(frozen=True)

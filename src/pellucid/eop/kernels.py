@@ -6,9 +6,7 @@ import numpy as np
 
 from pellucid._utils.compilation import allocating, compiled, inner
 
-MAX_STEPS = 30
-"""Maximum number of Newton steps."""
-
+MAX_STEPS = 30  # maximum number of Newton steps
 _HALVINGS = 12
 
 

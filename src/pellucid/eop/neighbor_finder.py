@@ -16,11 +16,8 @@ from pellucid.eop.problem import ProjectionView, is_error_allowed
 from pellucid.regions.shapes import Regions
 from pellucid.regions.words import describe_extents
 
-TINY = 1e-6
-"""Added to distances, in standard deviations, because distances may be 0."""
-
-_MAX_INITIAL_NEIGHBORS = 50
-"""Upper bound of the number of neighbors that follows from the initial ε."""
+TINY = 1e-6  # added to distances, in standard deviations, because distances may be 0
+_MAX_INITIAL_NEIGHBORS = 50  # upper bound of the number that follows from the initial ε
 
 
 class Neighbors(NamedTuple):
@@ -28,11 +25,10 @@ class Neighbors(NamedTuple):
 
     distance: np.ndarray
     point: np.ndarray
+    # Weight used of each point; they sum to k, or to the total weight if that is smaller.
     used: np.ndarray
-    """Weight used of each point; they sum to k, or to the total weight if that is smaller."""
     total: np.ndarray
-    by_class: np.ndarray
-    """Weight of the rows at each point, and the same by class."""
+    by_class: np.ndarray  # weight of the rows at each point, and the same by class
 
 
 class DistinctRows:
@@ -134,12 +130,10 @@ class NeighborRegion(Regions):
 
     kind = "nonparametric"
     classifier_cost = 1
-    points: np.ndarray
-    """Training rows in the columns of the projection."""
+    points: np.ndarray  # training rows in the columns of the projection
     correct: np.ndarray
     weight: np.ndarray
-    scale: np.ndarray
-    """Columns are divided by these values before distances are computed."""
+    scale: np.ndarray  # columns are divided by these values before distances are computed
     n_neighbors: int
     threshold: float
 

@@ -18,11 +18,8 @@ from pellucid._core.data.arrays import Weights
 from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
 
-N_FOLDS = 3
-"""Folds of cross-validations."""
-
-MAX_SUBSETS = 2_000_000
-"""Largest number of subsets that ``projections="all"`` enumerates."""
+N_FOLDS = 3  # folds of cross-validations
+MAX_SUBSETS = 2_000_000  # largest number of subsets that ``projections="all"`` enumerates
 
 
 @dataclass(frozen=True)
@@ -252,16 +249,12 @@ class ProjectionView:
     held_P: np.ndarray
     held_correct: np.ndarray
     held_units: np.ndarray
-    scale: np.ndarray
-    """Columns are divided by these values before distances are computed."""
+    scale: np.ndarray  # columns are divided by these values before distances are computed
     units_per_weight: float
-    min_units: float = 0.0
-    """Minimum weight of a region (α times the weight of its class)."""
-    facet_units: float = 0.0
-    """Weight by which each inequality of a region has to increase its surplus."""
+    min_units: float = 0.0  # minimum weight of a region (α times the weight of its class)
+    facet_units: float = 0.0  # weight by which each inequality has to increase the surplus
     max_regions: int = 20
-    max_required_rows: float = np.inf
-    """A region needs ⌈1 / ε⌉ rows, but never more than this number."""
+    max_required_rows: float = np.inf  # a region needs ⌈1 / ε⌉ rows, but never more than this
 
     @property
     def all_P(self) -> np.ndarray:

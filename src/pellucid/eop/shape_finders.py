@@ -13,30 +13,18 @@ from pellucid.eop.finders import Rows, ShapeFinder
 from pellucid.regions.shapes import Boxes, Ellipses, Polyhedra, distances
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
-_BINS = 64
-"""Bins per column of the grid on which boxes are searched."""
-
+_BINS = 64  # bins per column of the grid on which boxes are searched
 _BOX_SEEDS = 8
-_SEED_NEIGHBORS = 20
-"""Rows nearest to a seed whose bounding box is a start box."""
-
-Ellipse = tuple[np.ndarray, np.ndarray]
-"""Center and shape matrix; rows with (x - center)ᵀ shape (x - center) ≤ 1 are inside."""
-
+_SEED_NEIGHBORS = 20  # rows nearest to a seed whose bounding box is a start box
+Ellipse = tuple[np.ndarray, np.ndarray]  # the center and the shape matrix of `Ellipses`
 _MAX_ROUNDS = 8
 _SEEDS = 5
-
+# Squared distances from the center, relative to the boundary, within which rows are refitted.
 GROWTH_FACTORS = (1.0, 2.0, 4.0)
-"""Squared distances from the center, relative to the boundary, within which rows are refitted."""
-
-_MIN_VARIANCE = 1e-6
-"""Added to the variance in each direction, relative to the variance of the columns."""
-
-_MIN_SQUARED_RADIUS = 1e-18
-"""Minimum squared radius of an ellipse, in standard deviations."""
-
+_MIN_VARIANCE = 1e-6  # added in each direction, relative to the variance of the columns
+_MIN_SQUARED_RADIUS = 1e-18  # minimum squared radius of an ellipse, in standard deviations
+# Scale factors that are tried when a polyhedron is recalibrated.
 _FACTORS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
-"""Scale factors that are tried when a polyhedron is recalibrated."""
 
 
 class BoxFinder(ShapeFinder):

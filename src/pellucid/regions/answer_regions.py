@@ -14,8 +14,7 @@ from pellucid.regions.levels import ListLevel
 from pellucid.regions.words import column_texts, describe_box
 from pellucid.tables.encoding import Indicator
 
-Bounds = dict[str, tuple[float, float]]
-"""Lower and upper end per column."""
+Bounds = dict[str, tuple[float, float]]  # lower and upper end per column
 
 
 @dataclass(frozen=True)

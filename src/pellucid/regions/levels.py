@@ -29,11 +29,9 @@ class ListLevel:
     """A projection on some columns, and the regions of it in which a classifier is used."""
 
     features: tuple[int, ...]
-    classifier: Any
-    """Its ``predict`` takes the columns and returns indices into `classes_`."""
+    classifier: Any  # its ``predict`` takes the columns and returns indices into `classes_`
     regions: Regions
-    counts: np.ndarray
-    """Weight of the training rows by region, predicted class and true class."""
+    counts: np.ndarray  # weight of the training rows by region, predicted class and true class
 
     def ends(self, region: int, answer: int) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the part of a region in which a class is predicted.
@@ -63,17 +61,12 @@ class ListLevel:
 class Level(ListLevel):
     """A level of a fitted model, with what it reached in training."""
 
-    max_error: float
-    """Maximum error rate ε with which the regions were found."""
-    error: float
-    """Error rate inside the regions on the training rows that are not held out."""
-    held_out_error: float
-    """The same on the held-out rows; NaN if there are none."""
-    coverage: float
-    """Fraction of the weight of all rows that the level covers."""
+    max_error: float  # maximum error rate ε with which the regions were found
+    error: float  # error rate inside the regions on the training rows that are not held out
+    held_out_error: float  # the same on the held-out rows; NaN if there are none
+    coverage: float  # fraction of the weight of all rows that the level covers
     n_samples: int
-    reached: np.ndarray
-    """Indices of the rows that no earlier level covers."""
+    reached: np.ndarray  # indices of the rows that no earlier level covers
     covered: np.ndarray
 
 

@@ -18,8 +18,7 @@ from pellucid.regions.words import (
 )
 from pellucid.tables.encoding import Indicator
 
-Window = Sequence[tuple[float, float]]
-"""Lower and upper end of each axis of a plot."""
+Window = Sequence[tuple[float, float]]  # lower and upper end of each axis of a plot
 
 
 class Regions(ABC):
@@ -457,10 +456,10 @@ class Ellipses(NumericRegions):
         return np.full(len(self), float(self.dim))
 
 
+# Shapes that other languages can state, by their kind.
 SHAPES: dict[str, type[NumericRegions]] = {
     shape.kind: shape for shape in (Boxes, Polyhedra, Ellipses)
 }
-"""Shapes that other languages can state, by their kind."""
 
 
 def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarray:

@@ -17,22 +17,16 @@ from pellucid.tables.encoding import Indicator
 from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
-MAX_CODES = 256
-"""Codes of a numeric column. If it has more values, intervals are searched by code, then value."""
-
+MAX_CODES = 256  # with more values in a column, intervals are searched by code, then by value
+# Part of a gap between rows inside and outside in which the end of an interval is chosen. With all
+# of it, precision on held-out rows was 0.5 points lower in the mean of 13 data sets.
 GAP = 1 / 3
-"""Part of a gap between rows inside and outside in which the end of an interval is chosen. With all
-of it, precision on held-out rows was 0.5 points lower in the mean of 13 data sets."""
-
+# Distance of the end of an interval from the next row outside, as a fraction of the interquartile
+# range of the rows inside.
 MARGIN = 0.5
-"""Distance of the end of an interval from the next row outside, as a fraction of the interquartile
-range of the rows inside."""
-
+# Share of rows of the cluster among those outside, within this distance, from which it is kept.
 MIXED = 0.05
-"""Share of rows of the cluster among those outside, within this distance, from which it is kept."""
-
-MOST_LEFT_OUT = 10
-"""At most one row in so many is left out at an end for this distance."""
+MOST_LEFT_OUT = 10  # at most one row in so many is left out at an end for this distance
 
 
 class BoxCondition(NamedTuple):
@@ -51,8 +45,7 @@ class BoxCondition(NamedTuple):
         return int(np.isfinite(self.lower)) + int(np.isfinite(self.upper))
 
 
-Box = tuple[BoxCondition, ...]
-"""A conjunction of conditions, by column."""
+Box = tuple[BoxCondition, ...]  # a conjunction of conditions, by column
 
 
 def size_of(box: Box) -> int:

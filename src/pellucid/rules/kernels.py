@@ -13,26 +13,16 @@ import numpy as np
 
 from pellucid._utils.compilation import allocating, inlined, inner
 
+# Entries of `limits`: bounds and columns of a box, and what a bound costs.
 MAX_SIZE, MAX_COLUMNS, CONDITION_COST = range(3)
-"""Entries of `limits`: bounds and columns of a box, and what a bound costs."""
-
+# Fields of a condition: its column (-1 if there is none), its number of bounds, and its first and
+# last code. A set has LOW = -1, and its codes in `inside`. `box` has one column per condition.
 COLUMN, SIZE, LOW, HIGH, VALUE = range(5)
-"""Fields of a condition: its column (-1 if there is none), its number of bounds, and its first and
-last code. A set has LOW = -1, and its codes in `inside`. `box` has one column per condition."""
-
 N_BOX_FIELDS, N_FIELDS = 4, 5
-
-LOWEST = -(2**62)
-"""Less than the value of any box."""
-
-MIX = 0x5851F42D4C957F2D
-"""An odd factor by which boxes are hashed."""
-
-MAX_STEPS = 100
-"""Changes of a box after which it is no longer improved."""
-
-FREE, OUTSIDE = -1, -2
-"""Entries of `place`: the row is in the box, or violates more than one condition."""
+LOWEST = -(2**62)  # less than the value of any box
+MIX = 0x5851F42D4C957F2D  # an odd factor by which boxes are hashed
+MAX_STEPS = 100  # changes of a box after which it is no longer improved
+FREE, OUTSIDE = -1, -2  # the row is in the box, or violates more than one condition
 
 
 @inner

@@ -11,18 +11,10 @@ from scipy import sparse
 from pellucid.rules.boxes import Box, BoxCondition, RuleColumns, size_of
 from pellucid.rules.problem import RuleProblem
 
-MAX_BOXES = 20_000
-"""Boxes that are tried."""
-
-MAX_USEFUL_BOXES = 1000
-"""Boxes of a cluster that may be part of the optimum."""
-
-MAX_NODES = 1000
-"""Nodes of the branch and bound before the search gives up."""
-
-UNKNOWN = 2**62
-"""More than any objective."""
-
+MAX_BOXES = 20_000  # boxes that are tried
+MAX_USEFUL_BOXES = 1000  # boxes of a cluster that may be part of the optimum
+MAX_NODES = 1000  # nodes of the branch and bound before the search gives up
+UNKNOWN = 2**62  # more than any objective
 _MAX_CATEGORIES = 8
 _MOST_ROWS = 400
 

@@ -13,28 +13,18 @@ from scipy import sparse
 from pellucid._utils.arrays import mixed
 from pellucid.rules.boxes import Box, RuleColumns, best_interval, with_ends
 
+# Rows on which boxes are searched. If there are more, a sample is used, drawn by the values of the
+# rows, and the ends of the intervals are then searched on all rows.
 MAX_ROWS = 2**12
-"""Rows on which boxes are searched. If there are more, a sample is used, drawn by the values of the
-rows, and the ends of the intervals are then searched on all rows."""
-
+# Starts of a search, for each of the costs of a mistake. 64 starts add 0.2 % to the objective of
+# 20 rules on digits, in 16 times the time.
 N_STARTS = 4
-"""Starts of a search, for each of the costs of a mistake. 64 starts add 0.2 % to the objective of
-20 rules on digits, in 16 times the time."""
-
-N_SAMPLE_STARTS = 2
-"""The same on a sample of many rows."""
-
-N_COSTS = 5
-"""Costs of a mistake at which the starts of a search are found."""
-
-_MAX_BITS = {True: 40, False: 24}
-"""Bits of the total weight, if rules may overlap and if not: sums of gains stay below 2**62."""
-
-_RATE_BITS = {True: 20, False: 14}
-"""Bits of the cost of a unit of weight."""
-
-_STEP = 0x9E3779B97F4A7C15
-"""Added to the values of each column in turn before they are hashed, as in SplitMix64."""
+N_SAMPLE_STARTS = 2  # the same on a sample of many rows
+N_COSTS = 5  # costs of a mistake at which the starts of a search are found
+# Bits of the total weight, and of the cost of a unit of weight, if rules may overlap and if not:
+# sums of gains stay below 2**62.
+_MAX_BITS, _RATE_BITS = {True: 40, False: 24}, {True: 20, False: 14}
+_STEP = 0x9E3779B97F4A7C15  # added for each column before its values are hashed, as in SplitMix64
 
 
 @dataclass(frozen=True)

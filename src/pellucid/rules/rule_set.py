@@ -53,15 +53,11 @@ if TYPE_CHECKING:
 
     from pellucid.explanation.region_list import RegionList
 
+# Rows that another rule of a cluster must add by default, if the cluster is large enough. With 10
+# rows, precision on held-out rows was 0.3 points lower in the mean of 19 data sets.
 EXPLAINED_AT_LEAST = 20
-"""Rows that another rule of a cluster must add by default, if the cluster is large enough. With 10
-rows, precision on held-out rows was 0.3 points lower in the mean of 19 data sets."""
-
-FIRST_EXPLAINS = 5
-"""The same for the first rule of a cluster."""
-
-MAX_RULES = 20
-"""Rules per cluster if their number is not limited."""
+FIRST_EXPLAINS = 5  # the same for the first rule of a cluster
+MAX_RULES = 20  # rules per cluster if their number is not limited
 
 
 class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):

@@ -13,11 +13,8 @@ from pellucid.rules.boxes import moved_inwards, size_of
 from pellucid.rules.optimum import UNKNOWN, find_optimum, is_small
 from pellucid.rules.problem import Candidate, RuleProblem
 
-MAX_ROUNDS = 10
-"""Rounds of exchange."""
-
-N_KEPT = 3
-"""Boxes of one search that may be exchanged for a rule later."""
+MAX_ROUNDS = 10  # rounds of exchange
+N_KEPT = 3  # boxes of one search that may be exchanged for a rule later
 
 
 @dataclass(frozen=True)

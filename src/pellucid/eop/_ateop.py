@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import betainc
 
-from pellucid._utils.estimators import RegionShape, store_parameters
+from pellucid._utils.estimators import RegionShape, fill_docstring, store_parameters
 from pellucid._utils.sklearn_compat import Interval
-from pellucid.eop._base import BaseEOP, common_parameters
+from pellucid.eop._base import DOCUMENTED, BaseEOP
 from pellucid.eop.finders import Finder, RegionSearchResult
 from pellucid.eop.learning import Learner, LevelAttempt, ProjectionCandidate
 from pellucid.eop.problem import ProjectionView, Settings, is_error_allowed
@@ -87,7 +87,6 @@ class ATEOPLearner(Learner):
         return bool(chance <= 1 - self.settings.confidence)
 
 
-@common_parameters
 class ATEOPClassifier(BaseEOP):
     r"""A decision list of regions that abstains where it cannot reach the required accuracy.
 
@@ -212,3 +211,6 @@ class ATEOPClassifier(BaseEOP):
             choose="both",
             confidence=self.confidence,
         )
+
+
+fill_docstring(ATEOPClassifier, DOCUMENTED)

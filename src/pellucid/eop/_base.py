@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
-from pellucid._utils.estimators import fill_docstring, store_training_data
+from pellucid._utils.estimators import store_training_data
 from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.typed_bases import BaseEstimator, ClassifierMixin
-from pellucid.eop._stages import StagesMixin
 from pellucid.eop.base_classifiers import BASES, make_base
 from pellucid.eop.explanations import (
     LevelRule,
+    SeedStability,
     UncoveredRows,
     closest_level,
     explain_rows,
@@ -39,29 +41,26 @@ from pellucid.eop.problem import (
     hold_out,
     list_projections,
     read_classes,
+    read_true_classes,
 )
 from pellucid.eop.shape_finders import BoxFinder, EllipseFinder, PolyhedronFinder
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
+from pellucid.metrics.rule_lists import LevelMeasures, level_measures
 from pellucid.regions.levels import (
+    Level,
     LevelAnswers,
     complexity,
+    find_answers,
     free_label,
     probabilities,
+    project,
     shares_by_answer,
 )
 from pellucid.regions.words import with_formats
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from pellucid.regions.levels import Level
-
-
-_Classifier = TypeVar("_Classifier", bound=type)
 
 SHAPES: dict[str, type[Finder]] = {
     "nonparametric": NeighborFinder,
@@ -71,15 +70,11 @@ SHAPES: dict[str, type[Finder]] = {
 }
 
 
-class BaseEOP(
-    StagesMixin, PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator
-):
+class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
     """Base class of the classifiers that predict by regions in projections.
 
     A subclass defines the level search: `_learner` is its class, and `_settings()` its parameters.
     """
-
-    classes_: np.ndarray
 
     _parameter_constraints: dict[Any, Any] = {
         "base": [StrOptions(set(BASES)), HasMethods(["fit", "predict"])],
@@ -99,6 +94,8 @@ class BaseEOP(
         "verbose": ["verbose"],
     }
 
+    classes_: np.ndarray
+    abstain_label_: Any
     n_levels_: int
     coverage_: float
     complexity_: float
@@ -213,7 +210,7 @@ class BaseEOP(
         np.add.at(self._leftover_counts, pairs, problem.weight(answered))
         self._total = float(weight.sum())
         self._class_weight = np.bincount(problem.y, weight, problem.n_classes)
-        self.abstain_label_: Any = free_label(self.classes_, "unknown")
+        self.abstain_label_ = free_label(self.classes_, "unknown")
         predicted = {self._leftover_answer} if self.leftover == "majority" else set()
         for level in self.levels_:
             predicted.update(np.flatnonzero(level.counts.sum(axis=(0, 2))).tolist())
@@ -272,6 +269,17 @@ class BaseEOP(
         """Text that names the parameters that are too strict."""
         return f"max_error={self.max_error} and min_support={self.min_support} are too strict"
 
+    @property
+    def _uses_neighbors(self) -> bool:
+        """Whether rows in no region are classified by the closest level."""
+        return self.leftover == "neighbours" and bool(self.levels_)
+
+    def _find_answers(self, X: Any) -> tuple[Any, LevelAnswers]:
+        """The rows as numbers, and the answers of the levels for them."""
+        check_is_fitted(self)
+        numbers = read_X(self, X, reset=False)
+        return numbers, find_answers(self.levels_, numbers)
+
     def _answers(self, X: Any) -> tuple[LevelAnswers, np.ndarray]:
         """Answers of the levels, and answers in which rows in no region are filled in."""
         numbers, found = self._find_answers(X)
@@ -325,6 +333,62 @@ class BaseEOP(
             shares[uncovered] = shares_by_answer(self._leftover_counts[None])[0, answer[uncovered]]
         return shares
 
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions of the first 1, 2, ... levels.
+
+        Rows that these levels do not cover get the most frequent class of the training rows that
+        they do not cover, `abstain_label_`, or the class of the closest of these levels, as
+        `leftover` says.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to classify.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            Predicted class of each row.
+        """
+        numbers, found = self._find_answers(X)
+        labels = np.append(self.classes_, self.abstain_label_)
+        remaining = self._class_weight.copy()
+        for number, level in enumerate(self.levels_, start=1):
+            remaining = remaining - level.counts.sum(axis=(0, 1))
+            uncovered = np.flatnonzero((found.level < 0) | (found.level >= number))
+            answer = found.answer.copy()
+            if self.leftover == "abstain":
+                answer[uncovered] = -1
+            elif self._uses_neighbors:
+                answer[uncovered] = closest_level(self.levels_[:number], numbers, uncovered)[1]
+            else:
+                # Weights are summed in another order here, so that 0 may be a tiny number.
+                has_rows = remaining.max() > 1e-9 * self._total
+                answer[uncovered] = np.argmax(remaining if has_rows else self._class_weight)
+            yield self.classes_[answer] if self.leftover != "abstain" else labels[answer]
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Accuracy of the first 1, 2, ... levels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Yields
+        ------
+        float
+            Accuracy on the given rows.
+        """
+        y = read_true_classes(y, X)
+        weight = read_sample_weight(sample_weight, len(y))
+        for answer in self.staged_predict(X):
+            yield float(np.average(answer == y, weights=weight))
+
     def abstained(self, X: Any) -> np.ndarray:
         """Whether each row is in no region.
 
@@ -355,6 +419,71 @@ class BaseEOP(
         """
         found = self._find_answers(X)[1]
         return np.column_stack([found.level, found.region])
+
+    def level_measures(self, X: Any, y: Any, sample_weight: Any = None) -> LevelMeasures:
+        """Support, Bayes factor, lift, J-score and NMI of each level on the given rows.
+
+        See :func:`pellucid.metrics.level_measures`; ``combined()`` of the result gives the
+        measures of the whole list.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        LevelMeasures
+            One number per level for each measure.
+        """
+        numbers, found = self._find_answers(X)
+        y = read_true_classes(y, numbers)
+        correct = np.empty((len(y), len(self.levels_)), dtype=bool)
+        for number, level in enumerate(self.levels_):
+            answer = level.classifier.predict(project(numbers, level.features))
+            correct[:, number] = self.classes_[answer] == y
+        return level_measures(found.level, correct, sample_weight=sample_weight)
+
+    def stability(
+        self, X: Any, y: Any, *, n_seeds: int = 5, sample_weight: Any = None
+    ) -> SeedStability:
+        """Refit with the random states 0 to `n_seeds` - 1 and compare the models.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to fit and to compare on.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        n_seeds : int, default=5
+            Number of fits.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        SeedStability
+            First projections, numbers of levels, accuracies on `X` and the agreement of the
+            predictions. Prints as text.
+        """
+        models = [
+            clone(self).set_params(random_state=seed).fit(X, y, sample_weight=sample_weight)
+            for seed in range(n_seeds)
+        ]
+        y = read_true_classes(y, X)
+        weight = read_sample_weight(sample_weight, len(y))
+        given = [model.predict(X) for model in models]
+        pairs = [np.mean(a == b) for a, b in combinations(given, 2)]
+        return SeedStability(
+            [tuple(model.explain()[0].names) if model.levels_ else () for model in models],
+            [model.n_levels_ for model in models],
+            [float(np.average(answer == y, weights=weight)) for answer in given],
+            float(np.mean(pairs)) if pairs else 1.0,
+        )
 
     def explain(self, X: Any = None) -> RuleList[Any]:
         """Describe the levels, or explain the prediction for each row of `X`.
@@ -425,12 +554,8 @@ def _describe_classes(names: list[Any]) -> str:
     return f"class {text}" if len(names) == 1 else f"classes {text}"
 
 
-def common_parameters(cls: _Classifier) -> _Classifier:
-    """Fill ``{first}``, ``{common}``, ``{last}`` and ``{attributes}`` in a class docstring."""
-    return fill_docstring(cls, _DOCUMENTED)
-
-
-_DOCUMENTED = {
+# The parts of the docstrings that the classes share, for `fill_docstring`.
+DOCUMENTED = {
     "first": """base : {"constant", "stump", "linear_svm", "logistic", "knn"} or classifier
         Classifier that is fitted on each projection. "constant" (default of EOPClassifier) always
         predicts one class: each level is then one region with mostly rows of this class, and all

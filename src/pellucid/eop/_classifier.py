@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pellucid._utils.estimators import RegionShape, store_parameters
+from pellucid._utils.estimators import RegionShape, fill_docstring, store_parameters
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.eop import tuning
-from pellucid.eop._base import BaseEOP, common_parameters, find_shape
+from pellucid.eop._base import DOCUMENTED, BaseEOP, find_shape
 from pellucid.eop.finders import Finder
 from pellucid.eop.learning import BoxListLearner, ClassLearner, EOPLearner
 from pellucid.eop.problem import N_FOLDS, RegionProblem, Settings, hold_out, stratified_folds
@@ -34,7 +34,6 @@ class PenaltyChoice(NamedTuple):
     recall: float = 0.0  # mean over the classes of the share of rows with correct answers
 
 
-@common_parameters
 class EOPClassifier(BaseEOP):
     r"""A classifier that explains each answer by a region in one or two columns.
 
@@ -267,6 +266,9 @@ class EOPClassifier(BaseEOP):
             optimizes=self._optimizes,
             penalties=self._penalties,
         )
+
+
+fill_docstring(EOPClassifier, DOCUMENTED)
 
 
 def penalties_of(n_rows: float) -> list[float]:

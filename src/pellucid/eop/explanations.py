@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,7 @@ from pellucid._utils.texts import rule_words, say
 from pellucid.regions.answer_regions import AnswerRegion, answer_regions, region_text
 from pellucid.regions.levels import Level, LevelAnswers, project
 from pellucid.regions.words import column_texts
-
-if TYPE_CHECKING:
-    from pellucid.tables.encoding import Indicator
+from pellucid.tables.encoding import Indicator
 
 
 @dataclass(frozen=True)
@@ -176,6 +175,39 @@ class EOPExplanation:
     def __str__(self) -> str:
         answer = "no answer" if self.answer is None else f"class {self.answer}"
         return f"row {self.row}: {answer} because {self.text}"
+
+
+@dataclass(frozen=True)
+class SeedStability:
+    """How much a model depends on the random state.
+
+    Attributes
+    ----------
+    first_columns : list of tuple of str
+        Columns of the first level of each fit.
+    n_levels : list of int
+        Number of levels of each fit.
+    accuracy : list of float
+        Accuracy of each fit on the given rows.
+    agreement : float
+        Fraction of the rows with the same prediction, mean over all pairs of fits.
+    """
+
+    first_columns: list[tuple[str, ...]]
+    n_levels: list[int]
+    accuracy: list[float]
+    agreement: float
+
+    def __str__(self) -> str:
+        names = Counter(" and ".join(columns) or "no region" for columns in self.first_columns)
+        n = len(self.first_columns)
+        first = "; ".join(f"{text} ({count} of {n})" for text, count in names.most_common())
+        return (
+            f"first level: {first}\n"
+            f"levels: {min(self.n_levels)} to {max(self.n_levels)}\n"
+            f"accuracy: {min(self.accuracy):.3f} to {max(self.accuracy):.3f}\n"
+            f"same prediction: {100 * self.agreement:.1f}% of the rows, mean over pairs of fits"
+        )
 
 
 def level_rules(

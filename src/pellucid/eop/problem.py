@@ -67,6 +67,13 @@ def read_classes(estimator: Any, y: Any, X: Any) -> np.ndarray:
     return y
 
 
+def read_true_classes(y: Any, X: Any) -> np.ndarray:
+    """The classes of given rows, one per row."""
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    return y
+
+
 def as_repetitions(weight: np.ndarray) -> tuple[np.ndarray, float]:
     """Integer weights unchanged, others scaled to a mean of 1; and the weight that counts as 1."""
     if (weight == np.rint(weight)).all():

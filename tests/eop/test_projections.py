@@ -73,10 +73,10 @@ def test_error_and_potential_of_every_projection():
                     loss = (1 - max_error) * units[in_cell & ~correct].sum()
                     potential += max(0, gain - loss)
                 assert np.isclose(scan.potential[size][e, i], potential / max_error / units.sum())
-    (by_error,) = next(scan.ranked(0.0, "error"))
+    by_error = next(scan.ranked(0.0, "error"))
     assert scan.error[len(by_error) - 1].min() == min(e.min() for e in scan.error)
-    assert next(scan.ranked(0.0, "coverage", 0)) == ((0, 2),)
-    assert len(next(scan.ranked(10.0, "coverage", 0))[0]) == 1
+    assert next(scan.ranked(0.0, "coverage", 0)) == (0, 2)
+    assert len(next(scan.ranked(10.0, "coverage", 0))) == 1
     rankings = {name: list(scan.ranked(0.0, name)) for name in ("coverage", "error", "both")}
     assert rankings["both"][:2] == [rankings["coverage"][0], rankings["error"][0]]
     assert all(sorted(found) == sorted(rankings["error"]) for found in rankings.values())

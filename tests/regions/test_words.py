@@ -8,9 +8,11 @@ import pickle
 import numpy as np
 import pytest
 
+from pellucid.regions.answer_regions import describe_support
 from pellucid.regions.classifiers import Stump
-from pellucid.regions.words import ColumnName, describe_box, format_of
+from pellucid.regions.words import ColumnName, describe_box, describe_interval, format_of
 from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.encoding import Indicator
 
 
 @pytest.mark.parametrize(
@@ -24,6 +26,19 @@ from pellucid.tables.column_formats import ColumnFormat
 )
 def test_box_text(lower, upper, text):
     assert describe_box(lower, upper, ["x1", "x7"]) == text
+
+
+def test_interval_of_an_indicator():
+    assert describe_interval(0.0, np.inf, Indicator("island", "Dream")) == "island is Dream"
+
+
+def test_support_text():
+    assert describe_support(13.0, False) == "13 rows"
+    assert describe_support(1881.7234, True) == "weight 1,881.72"
+
+
+def test_a_name_with_a_format_writes_values():
+    assert ColumnName("signup", ColumnFormat("date")).written.text(18701.0) == "2021-03-15"
 
 
 def test_the_condition_of_a_stump_on_a_date_is_a_date():

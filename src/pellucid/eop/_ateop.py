@@ -22,10 +22,9 @@ _ATTEMPTS = 5  # number of values of the training ε that are tried per level
 
 
 class ATEOPLearner(Learner):
-    """Algorithm 2: regions of all projections compete; rows in no reliable region are left out.
+    """Algorithm 2: regions of all projections compete, and held-out rows only select regions.
 
-    Held-out rows only select regions and never change their boundaries, so the held-out error of
-    a region is not biased by fitting.
+    They never change boundaries, so the held-out error of a region is not biased by fitting.
     """
 
     def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:

@@ -286,13 +286,11 @@ def choose_penalty(
 ) -> list[PenaltyChoice]:
     """Cross-validate values of η; the first result is the best.
 
-    For each fold one list is grown, with the smallest η, and simplified with each η. Of the values
-    with an accuracy within one standard error of the highest, those remain with a mean recall of
-    the classes within one standard error of the highest of them. The best value is the simplest of
-    these, by the number of inequalities. Values without any region in a fold are left out if
-    others are more accurate than the most frequent class.
-
-    `make_learner` takes rows, η and a random state. `penalties` (η) are in ascending order.
+    For each fold one list is grown, with the smallest η, and simplified with each η in ascending
+    order. Of the values with an accuracy within one standard error of the highest, those remain
+    with a mean recall of the classes within one standard error of the highest of them. The best is
+    the one with the fewest inequalities. Values without any region in a fold are left out if others
+    are more accurate than the most frequent class.
     """
     rows, n_classes = np.arange(len(problem.y)), problem.n_classes
     weight, units = problem.weight(rows), problem.class_units(rows)

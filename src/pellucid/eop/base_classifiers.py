@@ -54,10 +54,7 @@ class BaseClassifier(ABC):
 
     @abstractmethod
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """Fit a classifier on each projection and predict the rows that it is fitted on.
-
-        The class indices of a projection are all `FAILED` where it could not be fitted.
-        """
+        """Predictions of a classifier per projection for the rows of its fit, or all `FAILED`."""
 
     @abstractmethod
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier | None:
@@ -112,11 +109,7 @@ class StumpBase(BaseClassifier):
 
 
 class LinearBase(BaseClassifier):
-    """One-vs-rest linear classifiers with squared hinge or logistic loss and an l2 penalty.
-
-    Columns are standardized to mean 0 and standard deviation 1. C is the weight of the losses
-    relative to the penalty, as in scikit-learn.
-    """
+    """One-vs-rest linear classifiers on standardized columns; C is that of scikit-learn."""
 
     def __init__(self, problem: RegionProblem, loss: str, C: float = 1.0) -> None:
         super().__init__(problem)
@@ -175,8 +168,7 @@ class SklearnBase(BaseClassifier):
     """A scikit-learn classifier given by the user.
 
     Training rows are predicted by cross-validation, because the training error of a flexible
-    classifier is too optimistic. Projections on which the classifier cannot be fitted (for
-    example because only one class remains) are skipped.
+    classifier is too optimistic.
     """
 
     failure: str
@@ -257,11 +249,10 @@ class Scan:
 
     def ranked(
         self, penalty: float, choose: str, max_error_index: int = 0
-    ) -> Iterator[tuple[tuple[int, ...]]]:
-        """Projections, best first. Ties go to fewer columns, then to earlier columns.
+    ) -> Iterator[tuple[int, ...]]:
+        """Projections, best first: by error, by potential ("coverage"), or alternately by both.
 
-        Each column adds the penalty η. `choose` is "error" (by error, then potential), "coverage"
-        (by potential, then error) or "both" (alternate between both rankings).
+        Ties go to fewer columns, then to earlier columns. Each column adds the penalty η.
         """
         if choose == "both":
             rankings = [
@@ -277,7 +268,7 @@ class Scan:
         order = np.lexsort((keys[0] + penalties, keys[1] + penalties))
         for position in order.tolist():
             if error[position] < np.inf:
-                yield (projections[position],)
+                yield projections[position]
 
 
 def scan_projections(

@@ -16,9 +16,8 @@ from pellucid._utils.compilation import allocating, inner
 def bin_ranks(ranks, sizes, units, n_bins, is_used, codes, starts):
     """Divide the ranks of each column that `is_used` into bins of about the same weight.
 
-    `ranks` (n_columns, n) are below `sizes`. Filled in are `codes` (n_columns, n), the bin of each
-    row, and `starts` (n_columns, n_bins + 1), the first rank of each bin; at the end the number of
-    ranks.
+    Filled in are `codes` (n_columns, n), the bin of each row, and `starts` (n_columns, n_bins + 1),
+    the first rank of each bin and, at the end, the number of ranks.
     """
     total = units.sum()
     for j in np.flatnonzero(is_used):
@@ -42,10 +41,9 @@ def bin_ranks(ranks, sizes, units, n_bins, is_used, codes, starts):
 
 @allocating
 def positive_sums(codes, subsets, y, own, cost, n_bins, n_classes, bound):
-    """Sum of the positive values of the cells of a grid, for each projection and class.
+    """Fill in `bound` (n_subsets, n_classes): the sum of the positive cells of a grid.
 
-    It is an upper bound of the value of a box on this grid. `subsets` are positions in `codes`,
-    and `bound` (n_subsets, n_classes) is filled in.
+    It is an upper bound of the value of a box on this grid. `subsets` are positions in `codes`.
     """
     n_subsets, dim = subsets.shape
     n_cells = n_bins**dim
@@ -73,8 +71,7 @@ def positive_sums(codes, subsets, y, own, cost, n_bins, n_classes, bound):
 def _best_run(sums, n, facet, is_bounded, best, run):
     """Largest sum of a range of `sums[:n]` minus `facet` per inner end, if it is above `best`.
 
-    `run` gets its first and last position. Ties go to the range that is found first. With
-    `is_bounded`, the whole range is left out.
+    `run` gets its first and last position. With `is_bounded`, the whole range is left out.
     """
     total, least, after_least = 0, 0, 0
     for j in range(n):
@@ -93,13 +90,11 @@ def _best_run(sums, n, facet, is_bounded, best, run):
 
 @allocating
 def best_grid_box(first, second, gains, n_bins, facet, is_bounded, least, box):
-    """Largest value of a box on a grid over two columns; `box` gets its first and last bins.
+    """Largest value of a box on a grid over two columns, or `least` if it is not above this.
 
-    `first` and `second` are the bins of the rows in either column. For every range of bins of the
-    first column, the best range of the second is found in one pass (Kadane's algorithm). The search
-    is exact and takes O(n_bins³) steps. The result is `least` if no box has a larger value. For one
-    column, all rows are in bin 0 of `first`, and n_bins[0] is 1. With `is_bounded`, a box has a
-    finite end in either column.
+    `box` gets its first and last bins. For every range of bins of the first column, the best range
+    of the second is found in one pass (Kadane's algorithm): O(n_bins³) steps, exact. For one
+    column, n_bins[0] is 1. With `is_bounded`, a box has a finite end in either column.
     """
     rows, columns = n_bins
     grid = np.zeros((rows, columns), np.int64)
@@ -140,10 +135,9 @@ def best_grid_box(first, second, gains, n_bins, facet, is_bounded, least, box):
 
 @allocating
 def improve_box(ranks, sizes, gains, facet, lower, upper):
-    """Optimize the ends of a box, one column at a time, until its value stops growing.
+    """Optimize the ends of a box, lower ≤ rank ≤ upper, until its value, the result, stops growing.
 
-    With the other columns fixed, the best interval of a column is found in one pass over its
-    values. Rows with lower ≤ rank ≤ upper are inside; both are changed. The result is the value.
+    With the other columns fixed, the best interval of a column is found in one pass.
     """
     dim, n = ranks.shape
     outside = np.zeros(n, np.int8)
@@ -189,9 +183,8 @@ def improve_boxes(ranks, sizes, y, units, own, cost, held, facet, columns, answe
     """Optimize the ends of each of some boxes, and measure them.
 
     `held` is the weight of the rows that are classified correctly without the box, and 0 for
-    others. `columns` (n_boxes, dim) are positions in `ranks`. `lower` and `upper` (n_boxes, dim),
-    the first and last ranks, are changed. `figures` (n_boxes, 5) are filled in: value, number of
-    inequalities, and weights inside of all rows, of those of the class, and `held`.
+    others. `columns` (n_boxes, dim) are positions in `ranks`. `lower` and `upper` (n_boxes, dim)
+    are changed, and `figures` (n_boxes, 5), see `Figures`, filled in.
     """
     n_boxes, dim = columns.shape
     part, size = np.empty((dim, len(y)), np.int32), np.empty(dim, np.int64)
@@ -222,11 +215,10 @@ def best_boxes(codes, starts, subsets, bound, y, own, cost, facet, only, values,
                lower, upper):  # fmt: skip
     """The boxes of the largest values on a grid, at most one per projection and class.
 
-    Projections and classes are tried in descending order of `bound` (see `positive_sums`), until
-    none is above the lowest value found. With two columns or more, a box has finite ends in two of
-    them. With `only` ≥ 0, boxes are of this class. The result is the number of boxes. Filled in
-    are `values` in descending order, `chosen` projections, `answers` (n_wanted), and the first and
-    last ranks `lower` and `upper` (n_wanted, dim).
+    Projections and classes are tried in descending order of `bound`, until none is above the lowest
+    value found. With two columns or more, a box has finite ends in two of them. With `only` ≥ 0,
+    boxes are of this class. The result is their number. Filled in are `values` in descending order,
+    `chosen` projections, `answers` (n_wanted), and the ranks `lower` and `upper` (n_wanted, dim).
     """
     n_wanted, dim = lower.shape
     n_bins, n_classes, n = starts.shape[1] - 1, bound.shape[1], 0

@@ -18,11 +18,7 @@ from pellucid.regions.shapes import Boxes
 
 @dataclass(frozen=True)
 class FlatList:
-    """All regions of a decision list, in order, on some rows.
-
-    Rows in no region get their most frequent class if there is a default; otherwise they count as
-    wrong.
-    """
+    """All regions of a decision list, in order, on some rows."""
 
     inside: np.ndarray  # whether each region contains each row, whatever earlier regions contain
     answer: np.ndarray  # class that each region predicts
@@ -30,7 +26,7 @@ class FlatList:
     y: np.ndarray
     units: np.ndarray
     n_classes: int
-    has_default: bool = True
+    has_default: bool = True  # rows in no region get their most frequent class, or count as wrong
     needed: Sequence[int] = ()  # classes that keep a region unless they are the default
 
     def take(self, kept: Sequence[int] | np.ndarray) -> FlatList:
@@ -39,10 +35,7 @@ class FlatList:
         )
 
     def default(self) -> int:
-        """The most frequent class of the rows in no region, or of all rows if there are none.
-
-        -1 if rows in no region get no answer.
-        """
+        """The most frequent class of the rows in no region, or of all rows; -1 for no answer."""
         if not self.has_default:
             return -1
         left = ~self.inside.any(axis=0)
@@ -57,10 +50,9 @@ class FlatList:
         return found[::-1]
 
     def pruned(self, facet_units: float) -> np.ndarray:
-        """Indices of the regions that remain after pruning.
+        """Indices of the regions without those whose removal saves most, until none saves anything.
 
-        The region whose removal saves the most is removed, until no removal saves anything. A
-        removal saves `facet_units` per inequality, and costs the weight of the rows that are then
+        A removal saves `facet_units` per inequality, and costs the weight of the rows that are then
         classified wrongly instead of correctly.
         """
         kept = np.arange(len(self.answer))
@@ -73,10 +65,7 @@ class FlatList:
         return kept
 
     def without_impure(self, limit: float) -> list[int]:
-        """Indices of the regions without those that have no rows or, in turn, too many wrong ones.
-
-        The only region of a needed class stays.
-        """
+        """Indices of the regions that are needed, or have rows and not too many wrong ones."""
         left, kept, default = np.ones(len(self.y), dtype=bool), [], self.default()
         for i, answer in enumerate(self.answer.tolist()):
             inside = self.inside[i] & left
@@ -119,17 +108,14 @@ class BoxList:
     """Grow a decision list of boxes, and simplify it with growing penalties η.
 
     The objective is the weight of the rows that the list classifies correctly, minus η times the
-    weight of all rows per inequality. Rows in no box get the most frequent class of such rows if
-    there is a default; otherwise they count as wrong. In a sweep each box in turn is replaced by
-    the best one of some projections, given all others: a row that no earlier box contains gains
-    its weight inside the box if the box corrects it, and loses its weight if it was classified
-    correctly without the box. Rows that gain nothing count an eighth, positive if they are of the
-    class of the box, so that its ends lie where its class ends.
+    weight of all rows per inequality. In a sweep each box in turn is replaced by the best one of
+    some projections, given all others: a row that no earlier box contains gains its weight inside
+    the box if the box corrects it, and loses its weight if it was classified correctly without the
+    box. Rows that gain nothing count an eighth, positive if they are of the class of the box, so
+    that its ends lie where its class ends.
 
     Without `optimizes`, boxes are only removed. With it, a class with at least 2 % of the rows
-    keeps a box unless the default is this class. A box needs the fraction (or number)
-    `min_support` of the rows of its class that no earlier box contains. Its error is at most
-    `purity_limit`, except that of the only box of a class.
+    keeps a box, which may be impure, unless the default is this class.
     """
 
     search: ClassBoxSearch
@@ -151,11 +137,7 @@ class BoxList:
     # Growth
 
     def grow(self) -> list[RankBox]:
-        """Boxes of the largest net support C - (1 - ε) / ε · W - η · (inequalities) in turn.
-
-        C and W are the weights of the rows of the class and of other rows inside. ε is relaxed
-        while no net support is positive.
-        """
+        """Boxes of the largest net support in turn; ε is relaxed while none is positive."""
         max_error, max_levels = self.settings.max_error, self.settings.max_levels
         boxes: list[RankBox] = []
         left = self._all_rows
@@ -199,10 +181,7 @@ class BoxList:
     def _is_allowed(
         self, box: RankBox, class_units: np.ndarray, max_error: float, limit: float | None = None
     ) -> bool:
-        """Whether a box has enough rows of its class, and not too many others.
-
-        `class_units` is the weight of each class among the rows that no earlier box contains.
-        """
+        """Whether a box has enough rows of its class and not too many others, of those left."""
         per_weight = self.search.problem.weights.units_per_weight
         support = self.settings.min_support
         support *= int(class_units[box.answer]) if support < 1 else per_weight
@@ -364,10 +343,7 @@ class BoxList:
     def in_values(
         self, box: RankBox, left: np.ndarray, round_ends: bool = True
     ) -> tuple[tuple[int, ...], Boxes]:
-        """Columns with finite ends, and the box in their values; ends lie between rows of `left`.
-
-        An end becomes infinite if no row that satisfies the other columns lies beyond it.
-        """
+        """Columns with finite ends, and the box in their values; see `round_box`."""
         search = self.search
         used = np.flatnonzero((box.lower > 0) | (box.upper < search.sizes[box.columns] - 1))
         used = used if len(used) else np.arange(1)

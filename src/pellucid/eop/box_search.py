@@ -50,8 +50,7 @@ class Stakes(NamedTuple):
 class ClassBoxSearch:
     """Search for the boxes of the largest values in many projections of some rows of a problem.
 
-    `features` are the columns of the projections, and `subsets` their positions in it. `ranks` are
-    the dense ranks of the rows in each column, of which `sizes` are the numbers.
+    `subsets` become positions in `features`. `ranks` are dense, and below `sizes`.
     """
 
     problem: RegionProblem
@@ -76,8 +75,8 @@ class ClassBoxSearch:
 
         self.problem.pool.map(work, range(len(features)))
         n_kept = max(16, tuning.KEPT_VALUES // max(len(self.rows), 1))
+        # The rows that the last boxes contain are kept.
         self.inside: Callable[[RankBox], np.ndarray] = lru_cache(n_kept)(self._contained)
-        """Which rows a box contains; the results for the last boxes are kept."""
 
     def class_units(self, rows: np.ndarray) -> np.ndarray:
         """Weight of each class among some of the rows."""
@@ -103,10 +102,7 @@ class ClassBoxSearch:
     def best(
         self, stakes: Stakes, n_wanted: int, subsets: list[np.ndarray], only: int = -1
     ) -> tuple[list[RankBox], list[np.ndarray]]:
-        """The best boxes in the given projections (indices by size), and the bounds of these.
-
-        With `only` ≥ 0, boxes are of this class. The ends are optimized over all values.
-        """
+        """The best boxes in the given projections (indices by size), and the bounds of these."""
         from pellucid.eop.box_kernels import best_boxes, bin_ranks, positive_sums
 
         rows, own, cost, _, facet = stakes

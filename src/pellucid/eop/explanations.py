@@ -253,6 +253,9 @@ def explain_rows(
             region, answer = int(answers.region[row]), classes[answers.answer[row]]
             piece = pieces.get((region, answer)) or _without_rows(level, rule, region, answer)
             bounds, text = found or (piece.bounds, piece.text)
+            if not piece.is_first:
+                is_rest, earlier = text == rule_words().everywhere, "it is in no earlier region"
+                text = earlier if is_rest else f"{earlier}, and {text}"
             explanations[row] = EOPExplanation(
                 row=row,
                 answer=answer,
@@ -263,7 +266,7 @@ def explain_rows(
                 bounds=bounds,
                 support=piece.support,
                 purity=piece.purity,
-                text=f"{_with_earlier(piece, text)} ({piece.figures})",
+                text=f"{text} ({piece.figures})",
             )
         for row, values, (bounds, text) in _reasons(level, rule, X, uncovered[closest == index]):
             text = f"it is in no region; the closest level is level {index + 1}: {text}"
@@ -287,14 +290,6 @@ def _reasons(level: Level, rule: LevelRule, X: Any, rows: np.ndarray) -> Iterato
         P = project(X, level.features, rows)
         found = level.regions.explain_points(P, rule.names) or repeat(None)
         yield from zip(rows.tolist(), map(tuple, P.tolist()), found)
-
-
-def _with_earlier(piece: AnswerRegion, text: str) -> str:
-    """Text of a region with the condition that no earlier region contains the row."""
-    if piece.is_first:
-        return text
-    earlier = "it is in no earlier region"
-    return earlier if text == rule_words().everywhere else f"{earlier}, and {text}"
 
 
 def _without_rows(level: Level, rule: LevelRule, region: int, answer: Any) -> AnswerRegion:

@@ -18,37 +18,17 @@ _MAX_BITS = 61  # sums of gains stay below 2**_MAX_BITS
 
 @dataclass(frozen=True)
 class Calibration:
-    """Regions of one projection before and after calibration.
+    """Regions of one projection before and after calibration."""
 
-    Attributes
-    ----------
-    features : tuple of int
-        Column indices of the projection.
-    level : int
-        Index of the level for which the regions were searched.
-    max_error : float
-        Maximum error rate (ε).
-    before, after : Regions
-        Regions found on the training rows, and the same after calibration on the held-out rows.
-    deleted : ndarray of int
-        Indices, in `before`, of the deleted regions.
-    held_out_rows : ndarray of shape (n_before,), int
-        Number of held-out rows in each region of `before`.
-    held_out_error : ndarray of shape (n_before,)
-        Error rate on these rows; NaN where there are none.
-    is_used : bool
-        Whether the regions became a level.
-    """
-
-    features: tuple[int, ...]
-    level: int
-    max_error: float
-    before: Regions
-    after: Regions
-    deleted: np.ndarray
-    held_out_rows: np.ndarray
-    held_out_error: np.ndarray
-    is_used: bool = False
+    features: tuple[int, ...]  # column indices of the projection
+    level: int  # index of the level for which the regions were searched
+    max_error: float  # maximum error rate (ε)
+    before: Regions  # found on the training rows
+    after: Regions  # the same after calibration on the held-out rows
+    deleted: np.ndarray  # indices, in `before`, of the deleted regions
+    held_out_rows: np.ndarray  # number of held-out rows in each region of `before`
+    held_out_error: np.ndarray  # error rate on these rows; NaN where there are none
+    is_used: bool = False  # whether the regions became a level
 
 
 @dataclass(frozen=True)
@@ -286,8 +266,9 @@ class ShapeFinder(Finder):
             none = np.empty(0, dtype=np.int64)
             return RegionSearchResult(before, before, before.which(view.P), none)
         held = _rows(view.held_P, view.held_correct, view.held_units, held_max_error, view.scale)
-        both = _concatenate(rows, held)
-        both = both._replace(facet=round(view.facet_units * both.gain))
+        P, correct, units = (np.concatenate(parts) for parts in zip(rows[:3], held[:3]))
+        gain, loss = min(rows.gain, held.gain), max(rows.loss, held.loss)  # the smaller ε
+        both = Rows(P, correct, units, gain, loss, rows.scale, round(view.facet_units * gain))
         kept, deleted, n_held, errors = [], [], [], []
         for position, region in enumerate(grown):
             weight, wrong = _weight_inside(region, held)
@@ -347,12 +328,6 @@ def _rows(
     bits = min(20, _MAX_BITS - int(units.sum()).bit_length())
     gain = max(int(max_error * 2**bits), 1)
     return Rows(P, correct, units, gain, 2**bits - gain, scale)
-
-
-def _concatenate(a: Rows, b: Rows) -> Rows:
-    """All rows with the smaller of both values of ε."""
-    P, correct, units = (np.concatenate(parts) for parts in zip(a[:3], b[:3]))
-    return Rows(P, correct, units, min(a.gain, b.gain), max(a.loss, b.loss), a.scale)
 
 
 def _weight_inside(region: Regions, rows: Rows) -> tuple[int, int]:

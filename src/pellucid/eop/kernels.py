@@ -12,16 +12,12 @@ _HALVINGS = 12
 
 @allocating
 def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, wrong, potential):
-    """Compute the error of each classifier and the potential of each projection.
+    """Fill in the `wrong` weight (n_subsets) and the `potential` (n_max_errors, n_subsets).
 
     The potential is Σ max(0, gain · C - loss · W) over the cells of a grid, where C and W are
-    the weights of the correctly and of the wrongly classified rows in the cell.
-
-    `answers` (n_subsets, n) are the predicted classes; a first entry of -1 means that there is no
-    classifier. `codes` (n_columns, n) are the bins of the rows, and `subsets` (n_subsets, dim)
-    positions in it. `gains` and `losses` are multiples of ε and 1 - ε. The weights `wrong`
-    (n_subsets) of the misclassified rows and `potential` (n_max_errors, n_subsets) are filled in,
-    with -1 where there is no classifier.
+    the weights of the correctly and of the wrongly classified rows in the cell. Without a
+    classifier, the first of the `answers` (n_subsets, n) is -1, and both results are -1. `codes`
+    (n_columns, n) are the bins of the rows, and `subsets` (n_subsets, dim) positions in it.
     """
     n_subsets, dim = subsets.shape
     cells = n_bins**dim
@@ -51,19 +47,15 @@ def score_projections(answers, y, units, codes, subsets, n_bins, gains, losses, 
 
 @allocating
 def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
-    """Find the stump with the smallest error for every column.
+    """Find the stump with the smallest error for every column; ties go to the lowest threshold.
 
-    A stump with threshold θ predicts the heaviest class among the rows with x ≤ θ, and the
-    heaviest class among the rows with x > θ. With class weights L_c(θ) and R_c(θ), the weight of
-    the correctly classified rows is max_c L_c(θ) + max_c R_c(θ). Adding a row to a side can only
-    raise the maximum to the weight of the row's class, so one pass from each end is enough. Ties
-    go to the lowest threshold. A threshold must beat the best single class.
+    It predicts the heaviest class on either side. Adding a row to a side can only raise the largest
+    weight to that of the row's class, so one pass from each end is enough.
 
     `orders` (n_columns, n) are the rows in ascending order of their values. Filled in are `ends`
     (n_columns, 2), the largest value on the left and the smallest on the right, `classes`
-    (n_columns, 2), the heaviest class on either side, and `wrong` (n_columns), the weight of the
-    misclassified rows. Both ends are infinite if no threshold beats the best single class; all
-    rows are then on the left.
+    (n_columns, 2), and `wrong` (n_columns), the weight of the misclassified rows. Both ends are
+    infinite, and all rows on the left, if no threshold beats the best single class.
     """
     n, total = len(y), units.sum()
     weight = np.empty(n_classes, np.int64)
@@ -178,9 +170,8 @@ def _solve(matrix, vector):
 def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, coef):
     """Fit one-vs-rest linear classifiers for every subset of the standardized columns.
 
-    Classes that are not `present`, those without rows, are never predicted. Weights and intercept
-    of each class are filled in `coef` (n_subsets, n_classes, dim + 1). With two classes the first
-    is minus the second.
+    Weights and intercept are filled in `coef` (n_subsets, n_classes, dim + 1). Classes that are not
+    `present` are never predicted. With two classes the first is minus the second.
     """
     size = subsets.shape[1] + 1
     gradient, trial_gradient = np.empty(size), np.empty(size)

@@ -46,17 +46,12 @@ class LevelAttempt(NamedTuple):
 
 @dataclass
 class Learner:
-    """Base class of the level search, on training rows (`rows`) and held-out rows (`held`).
-
-    `base` is None for constants: one classifier per class. `finders` search for regions in general,
-    and in projections with a column of zeros and ones. `subsets` are the projections, one array per
-    size.
-    """
+    """Base class of the level search, on training rows and held-out rows."""
 
     problem: RegionProblem
-    base: BaseClassifier | None
-    finders: tuple[Finder, Finder]
-    subsets: list[np.ndarray]
+    base: BaseClassifier | None  # None for constants: one classifier per class
+    finders: tuple[Finder, Finder]  # in general, and for projections with zeros and ones
+    subsets: list[np.ndarray]  # the projections, one array per size
     rows: np.ndarray
     held: np.ndarray
     settings: Settings
@@ -65,17 +60,15 @@ class Learner:
 
     def __post_init__(self) -> None:
         self._all_rows, self._all_held = self.rows, self.held
+        # Level and region that contain each row; -1 for uncovered rows.
         self.level: np.ndarray = np.full(len(self.problem.y), -1)
         self.region: np.ndarray = self.level.copy()
-        """Level and region that contain each row; -1 for uncovered rows."""
+        # Class by the level with the highest score of the row; -1 without nonparametric regions.
         self.uncovered_answer: np.ndarray = self.level.copy()
-        """Predicted class of the level with the highest leave-one-out score of the row; -1 without
-        nonparametric regions."""
         self.levels: list[Level] = []
         self.history: list[Calibration] = []
         self.n_tried: int = 0
-        self.n_skipped: int = 0
-        """Projections, over all levels, on which the base classifier could not be fitted."""
+        self.n_skipped: int = 0  # projections, over all levels, without a base classifier
         self.interrupt: Interrupt = Interrupt()
         self.is_interrupted: bool = False
         self._search: ClassBoxSearch | None = None
@@ -171,9 +164,9 @@ class Learner:
         if scan is None or base is None:
             return []
 
-        def fit(choice: tuple[tuple[int, ...]]) -> ProjectionCandidate | None:
-            fitted = base.fit(self.rows, *choice)
-            return None if fitted is None else self._view(*choice, fitted)
+        def fit(features: tuple[int, ...]) -> ProjectionCandidate | None:
+            fitted = base.fit(self.rows, features)
+            return None if fitted is None else self._view(features, fitted)
 
         ranked = scan.ranked(settings.complexity_penalty, settings.choose, max_error_index)
         fitted = self.problem.pool.map(fit, list(islice(ranked, settings.n_candidates)))
@@ -267,10 +260,9 @@ class EOPLearner(Learner):
         return list(relaxed_errors(max_error, class_units, self.settings.relax))
 
     def _regions(self, candidate: ProjectionCandidate, max_error: float) -> RegionSearchResult:
-        """Regions without those in which a class has an error above the limit of `purity_limit`.
+        """Regions without those in which a class has an error above `purity_limit` on all rows.
 
-        All training rows count, also those that are held out. A region may get rows of a dropped
-        one, so this is repeated.
+        A region may get rows of a dropped one, so this is repeated.
         """
         found = super()._regions(candidate, max_error)
         kept, regions, which = np.arange(len(found.after)), found.after, found.all_which
@@ -315,10 +307,9 @@ class EOPLearner(Learner):
 class ClassLearner(EOPLearner):
     """All projections and classes compete for the region with the largest net support.
 
-    The net support of a region is C - (1 - ε) / ε · W minus η · (number of inequalities) times
-    the weight of all rows, where C and W are the weights of its rows of the class and of its
-    other rows. ε is relaxed when no net support is positive. At the end, regions whose removal
-    costs less than η per inequality are removed.
+    It is C - (1 - ε) / ε · W minus η · (number of inequalities) times the weight of all rows, where
+    C and W are the weights of its rows of the class and of its other rows. At the end, regions
+    whose removal costs less than η per inequality are removed.
     """
 
     rows: np.ndarray
@@ -412,10 +403,7 @@ class ClassLearner(EOPLearner):
 
 
 class BoxListLearner(ClassLearner):
-    """The same for boxes without held-out rows: see `BoxList`.
-
-    If ε is not given by the user, the boxes are optimized together after pruning.
-    """
+    """The same for boxes without held-out rows: see `BoxList`."""
 
     interrupt: Interrupt
     is_interrupted: bool

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,12 +32,10 @@ class Neighbors(NamedTuple):
 
 
 class DistinctRows:
-    """A k-d tree of the distinct rows, with weights by class.
+    """A k-d tree of the distinct rows; `is_class` has one column of booleans per class.
 
-    Identical rows are merged into one point, and a row of weight w counts as w neighbors. If only
-    part of a point's weight is needed, all its rows contribute proportionally. The result
-    therefore does not depend on the order of identical rows. `is_class` has one column of booleans
-    per class.
+    A row of weight w counts as w neighbors. If only part of a point's weight is needed, all its
+    rows contribute proportionally, so that nothing depends on the order of identical rows.
     """
 
     def __init__(self, Z: np.ndarray, weight: np.ndarray, is_class: np.ndarray) -> None:
@@ -124,8 +122,7 @@ class NeighborRegion(Regions):
     """The set of points with a score of at least a threshold t.
 
     The score of a point p is Σ w_i·[n_i is correctly classified] / Σ w_i over its m nearest
-    training rows n_i, with w_i = 1 / (d(p, n_i) + tiny). A row of weight w counts as w neighbors.
-    Identical rows are merged, so that scores do not depend on their order.
+    training rows n_i, with w_i = 1 / (d(p, n_i) + tiny).
     """
 
     kind = "nonparametric"
@@ -206,13 +203,11 @@ def _score(found: Neighbors) -> np.ndarray:
 class NeighborFinder(Finder):
     """Find the region with m = ⌈1 / ε⌉ neighbors and the lowest threshold t ≥ 1 - ε.
 
-    The threshold is raised until the error inside is at most ε. It is computed on held-out and
-    training rows together, with leave-one-out scores, because held-out rows alone are too few at
-    late levels. This is sound because base classifiers predict their training rows out of sample
-    or have too few parameters to overfit. All rows serve as neighbors after calibration.
-
-    When ε is relaxed, m does not decrease, because with few neighbors regions arise by chance: m is
-    that of the initial ε, which is limited, or that of the current ε if it is larger.
+    The threshold is raised until the error inside is at most ε, on held-out and training rows
+    together: held-out rows alone are too few at late levels. This is sound because scores are
+    leave-one-out, and base classifiers predict their training rows out of sample or have too few
+    parameters to overfit. With few neighbors regions arise by chance, so that m is at least that
+    of the initial ε, which is limited.
     """
 
     def find(
@@ -228,34 +223,22 @@ class NeighborFinder(Finder):
             which = np.where(before.scores >= min_score, 0, -1)
             return RegionSearchResult(before, before, which, which[:0])
         after = NeighborRegion(view.all_P, correct, weight, view.scale, m, min_score)
-        threshold = self._threshold(after.scores, correct, units, seed, min_score, held_max_error)
-        if not (after.scores[n:] >= threshold).any():
+        random, scores = np.random.RandomState(seed), after.scores
+        samples = (random.poisson(1.0, len(units)) for _ in range(self.n_bootstraps))
+        multiples = [units * sample for sample in samples] or [units]
+        thresholds = sorted(
+            lowest_threshold(scores, correct, each, min_score, held_max_error) for each in multiples
+        )
+        threshold = thresholds[len(thresholds) // 2]
+        if not (scores[n:] >= threshold).any():
             threshold = np.inf
         after = after.with_threshold(threshold)
-        which = np.where(after.scores >= threshold, 0, -1)
+        which = np.where(scores >= threshold, 0, -1)
         held = before.contains(view.held_P)
         total, wrong = view.held_units[held].sum(), view.held_units[held & ~view.held_correct].sum()
         figures = np.array([np.count_nonzero(held)]), np.array([wrong / total if total else np.nan])
         deleted = np.arange(1 - len(after))
         return RegionSearchResult(before, after, which[:n], which[n:], deleted, *figures)
-
-    def _threshold(
-        self,
-        scores: np.ndarray,
-        correct: np.ndarray,
-        units: np.ndarray,
-        seed: int,
-        min_score: float,
-        max_error: float,
-    ) -> float:
-        """`lowest_threshold` of the rows, or its median over the bootstrap samples."""
-        random, n = np.random.RandomState(seed), self.n_bootstraps
-        samples: list[Any] = [random.poisson(1.0, len(scores)) for _ in range(n)] or [1]
-        thresholds = [
-            lowest_threshold(scores, correct, units * multiplicity, min_score, max_error)
-            for multiplicity in samples
-        ]
-        return sorted(thresholds)[len(thresholds) // 2]
 
 
 def lowest_threshold(
@@ -264,12 +247,10 @@ def lowest_threshold(
     """The lowest t ≥ `min_score` such that rows with score ≥ t have error ≤ ε; infinite if none."""
     order = np.argsort(-scores, kind="stable")
     order = order[(scores[order] >= min_score) & (units[order] > 0)]
-    if not len(order):
-        return np.inf
     values = scores[order]
     total = np.cumsum(units[order])
     wrong = np.cumsum(units[order] * ~correct[order])
-    is_last_of_value = np.append(values[1:] < values[:-1], True)
+    is_last_of_value = np.diff(values, append=-np.inf) < 0
     allowed = np.flatnonzero(is_last_of_value & is_error_allowed(wrong, total, max_error))
     if not len(allowed):
         return np.inf

@@ -85,10 +85,7 @@ def as_repetitions(weight: np.ndarray) -> tuple[np.ndarray, float]:
 def hold_out(
     y: np.ndarray, n_classes: int, share: float, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of training rows and of a share of held-out rows, drawn at random in each class.
-
-    Each class keeps at least one training row.
-    """
+    """Training rows, at least one per class, and a share of held-out rows drawn in each class."""
     is_held = np.zeros(len(y), dtype=bool)
     for class_index in range(n_classes):
         rows = np.flatnonzero(y == class_index)
@@ -114,8 +111,7 @@ def list_projections(
 ) -> list[np.ndarray]:
     """Subsets of at most `max_dim` columns: one array per size, in lexicographic order.
 
-    `projections` is "all", or the number of subsets to draw at random. The number is divided
-    evenly among the sizes, as far as there are enough subsets of each size.
+    A number of `projections` is divided evenly among the sizes, as far as there are enough of each.
     """
     sizes = range(1, min(max_dim, len(features)) + 1)
     counts = [comb(len(features), size) for size in sizes]
@@ -160,10 +156,7 @@ def _draw(n: int, size: int, quota: int, count: int, random: np.random.RandomSta
 
 @dataclass(eq=False)
 class RegionProblem:
-    """Training rows (an array or a CSC matrix) with class indices and weights.
-
-    `units` are the weights as integer multiples of a power of two.
-    """
+    """Training rows (an array or a CSC matrix) with class indices and weights; units are exact."""
 
     X: Any
     y: np.ndarray
@@ -194,8 +187,7 @@ class RegionProblem:
     def scales(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of each column, rounded to about three digits.
 
-        They are only used to standardize columns. The rounding makes them independent of the
-        summation order and of whether a row is repeated or weighted.
+        This makes them independent of the summation order and of whether a row is repeated.
         """
         weight = self.weight(self._all_rows)
         weight = weight / weight.sum()
@@ -245,10 +237,7 @@ class RegionProblem:
 
 @dataclass(frozen=True)
 class ProjectionView:
-    """Input of the region search: projected rows and whether they are correctly classified.
-
-    Weights are integers; `units_per_weight` of them are a weight of 1. Held-out rows may be none.
-    """
+    """Projected rows, and whether they are correctly classified; held-out rows may be none."""
 
     P: np.ndarray
     correct: np.ndarray
@@ -257,7 +246,7 @@ class ProjectionView:
     held_correct: np.ndarray
     held_units: np.ndarray
     scale: np.ndarray  # columns are divided by these values before distances are computed
-    units_per_weight: float
+    units_per_weight: float  # `units` are integers, of which this number is a weight of 1
     min_units: float = 0.0  # minimum weight of a region (α times the weight of its class)
     facet_units: float = 0.0  # weight by which each inequality has to increase the surplus
     max_regions: int = 20

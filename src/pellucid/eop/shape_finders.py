@@ -28,12 +28,11 @@ _FACTORS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
 
 
 class BoxFinder(ShapeFinder):
-    """Find boxes with a large surplus.
+    """Find boxes with a large surplus; with one column, exactly.
 
-    With two columns, the search starts from the best box on a grid of 64 quantiles per column,
-    which is found exactly. With more columns, it starts from the best grid box of each pair of
-    columns and from boxes around random rows. The ends are then optimized, one column at a time,
-    over all values. With one column, this optimization alone is exact.
+    The search starts from the best box of each pair of columns on a grid of 64 quantiles, and with
+    more than two columns from boxes around random rows. The ends are then optimized, one column at
+    a time, over all values.
     """
 
     def join(self, regions: Sequence[Any], dim: int) -> Boxes:
@@ -155,8 +154,7 @@ class EllipseFinder(ShapeFinder):
         return Ellipses(center[None], shape[None]) if value > 0 else region
 
     def median(self, regions: Sequence[Any]) -> Ellipses:
-        sizes = [np.linalg.det(region.shape[0]) for region in regions]
-        return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
+        return sorted(regions, key=lambda r: np.linalg.det(r.shape[0]))[len(regions) // 2]
 
 
 class PolyhedronFinder(ShapeFinder):
@@ -188,17 +186,15 @@ class PolyhedronFinder(ShapeFinder):
         return scaled[int(order[0])]
 
     def median(self, regions: Sequence[Any]) -> Polyhedra:
-        sizes = [np.ptp(region.vertices[0], axis=0).prod() for region in regions]
-        return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
+        return sorted(regions, key=lambda r: np.ptp(r.vertices[0], axis=0).prod())[
+            len(regions) // 2
+        ]
 
 
 def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipse | None:
-    """Grow an ellipse from each of a few seeds and return the one with the largest surplus.
+    """The ellipse of the largest surplus, grown from a few seeds; None if it is not positive.
 
-    Seeds are random rows that are correctly classified and not yet covered. The radius around a
-    seed is chosen for the largest surplus. Center and shape are then set to the mean and the
-    inverse covariance of the correctly classified rows inside and slightly beyond. This is
-    repeated as long as the surplus grows. None if no ellipse has a positive surplus.
+    Seeds are random rows that are correctly classified and not yet covered.
     """
     seeds = random.permutation(np.flatnonzero(gains > 0))[:_SEEDS]
     grown = [grow(rows, gains, seed) for seed in seeds]
@@ -206,7 +202,11 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState
 
 
 def grow(rows: Rows, gains: np.ndarray, seed: int) -> tuple[Ellipse | None, int]:
-    """The ellipse grown from one seed, and its surplus."""
+    """The ellipse grown from one seed, and its surplus.
+
+    The radius is chosen for the largest surplus. Center and shape are then the mean and the inverse
+    covariance of the correctly classified rows inside and slightly beyond, and so on.
+    """
     center, shape = rows.P[seed], np.diag(1 / rows.scale**2)
     best, best_value = None, 0
     grown, value = best_radius(rows.P, gains, center, shape)

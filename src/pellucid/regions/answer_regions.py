@@ -19,28 +19,21 @@ Bounds = dict[str, tuple[float, float]]  # lower and upper end per column
 
 @dataclass(frozen=True)
 class AnswerRegion:
-    """The part of a region in which one class, the `answer`, is predicted.
-
-    `where` describes the region, and `condition` says where in it the class is predicted; it is
-    empty if no other class is. `bounds` are the ends of a box, and empty for other shapes. The
-    `support` is the weight of the training rows in this part, `share` its fraction of all rows, and
-    `purity` the fraction of it that belongs to the class. With `has_weights`, weights are
-    fractional. `n_noise` rows with the label -1 are here, which none of these numbers counts.
-    """
+    """The part of a region in which one class, the `answer`, is predicted."""
 
     level: int
     region: int
     answer: Any
     features: tuple[int, ...]
-    where: str
-    condition: str
-    bounds: Bounds
-    support: float
-    share: float
-    purity: float
-    has_weights: bool = False
+    where: str  # text of the region
+    condition: str  # where in it the class is predicted; empty if no other class is
+    bounds: Bounds  # ends of a box; empty for other shapes
+    support: float  # weight of the training rows in this part
+    share: float  # its fraction of all rows
+    purity: float  # the fraction of the support that belongs to the class
+    has_weights: bool = False  # whether weights are fractional
     n_inequalities: int = 0
-    n_noise: int = 0
+    n_noise: int = 0  # rows with the label -1, which none of these numbers counts
 
     def __str__(self) -> str:
         return f"{self.text}: {self.answer} ({self.figures})"
@@ -55,10 +48,9 @@ class AnswerRegion:
         """Support and purity as text."""
         if not self.support:
             return say("noTrainingRows")
-        values = {"purity": self.purity, "answer": str(self.answer)}
-        if self.has_weights:
-            return say("weightIs", weight=describe_support(self.support, True), **values)
-        return say("rowsAre", rows=describe_support(self.support, False), **values)
+        key, name = ("weightIs", "weight") if self.has_weights else ("rowsAre", "rows")
+        support = {name: describe_support(self.support, self.has_weights)}
+        return say(key, purity=self.purity, answer=str(self.answer), **support)
 
     @property
     def is_first(self) -> bool:
@@ -73,14 +65,7 @@ def region_text(region: AnswerRegion) -> str:
 
 
 def describe_support(support: float, has_weights: bool) -> str:
-    """A number of rows, or a sum of fractional weights, as text.
-
-    Examples
-    --------
-    >>> from pellucid.regions.answer_regions import describe_support
-    >>> describe_support(13.0, False), describe_support(1881.7234, True)
-    ('13 rows', 'weight 1,881.72')
-    """
+    """A number of rows, or a sum of fractional weights, as text."""
     if has_weights:
         return say("weight", weight=support)
     return say("rows", n=round(support) if support == round(support) else support)

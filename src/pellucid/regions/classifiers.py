@@ -14,14 +14,11 @@ from pellucid.regions.words import format_of
 
 @dataclass(frozen=True)
 class Stump:
-    """A threshold on the column at a position of the projection.
-
-    `at_most` is the class index for values ≤ threshold, and `above` that for larger values.
-    """
+    """A threshold on the column at a position of the projection."""
 
     position: int
     threshold: float
-    at_most: int
+    at_most: int  # class index for values ≤ threshold
     above: int
 
     def predict(self, P: np.ndarray) -> np.ndarray:
@@ -59,13 +56,10 @@ def with_middle_threshold(classifier: Any, positions: Collection[int]) -> Any:
 
 @dataclass(frozen=True)
 class LinearClassifier:
-    """Predicts the class with the largest ``coef @ x + intercept``.
-
-    The intercept is minus infinity for classes without training rows.
-    """
+    """Predicts the class with the largest ``coef @ x + intercept``."""
 
     coef: np.ndarray
-    intercept: np.ndarray
+    intercept: np.ndarray  # minus infinity for classes without training rows
 
     def decision_function(self, P: np.ndarray) -> np.ndarray:
         """Score of each class, ``P @ coef.T + intercept``."""
@@ -86,13 +80,10 @@ class LinearClassifier:
         other = 1 - answer
         weights = self.coef[answer] - self.coef[other]
         size = np.abs(weights).max() or 1.0
-        weights = weights / size
         bound = (self.intercept[other] - self.intercept[answer]) / size
-        terms = [f"{'+' if w >= 0 else '-'} {_factor(w)}{n}" for w, n in zip(weights, names)]
+        terms = []
+        for weight, name in zip(weights / size, names):
+            factor = f"{abs(weight):.2g} ".removeprefix("1 ")
+            terms.append(f"{'+' if weight >= 0 else '-'} {factor}{name}")
         text = " ".join(terms).removeprefix("+ ")
         return say("where", condition=f"{text} {'≥' if answer == 0 else '>'} {bound:.3g}")
-
-
-def _factor(weight: float) -> str:
-    size = f"{abs(weight):.2g}"
-    return "" if size == "1" else f"{size} "

@@ -34,10 +34,9 @@ class ListLevel:
     counts: np.ndarray  # weight of the training rows by region, predicted class and true class
 
     def ends(self, region: int, answer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the part of a region in which a class is predicted.
+        """Ends of a box, cut at the threshold of a stump where a class is predicted.
 
-        The ends are those of a box, cut at the threshold of a stump; for other shapes, only the
-        threshold.
+        Other shapes have only the threshold.
         """
         infinite = np.full(self.regions.dim, np.inf)
         lower, upper = self.regions.box_bounds(region) or (-infinite, infinite)
@@ -104,8 +103,7 @@ def complexity(
     """Expected complexity of a prediction, as defined in the EOP paper.
 
     Nonparametric regions: expected number of neighbors plus 1. Other regions: expected number of
-    regions tested. Each neighbor or region counts once per column that it uses. `level` and
-    `region` are those that contain each row, or -1.
+    regions tested. Each neighbor or region counts once per column that it uses.
     """
     if not levels:
         return 0.0

@@ -306,11 +306,7 @@ class Boxes(NumericRegions):
 
 
 class Polyhedra(NumericRegions):
-    """Convex polyhedra, given by their vertices and by the equations of their facets.
-
-    With two columns, vertices are in order along the boundary. An equation is a normal and an
-    offset, with ``normal @ x + offset <= 0`` inside.
-    """
+    """Convex polyhedra: vertices, and equations with ``normal @ x + offset <= 0`` inside."""
 
     kind = "polyhedron"
     fields: tuple[str, ...] = ("vertices", "equations")

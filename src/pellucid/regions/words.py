@@ -12,17 +12,7 @@ from pellucid.tables.encoding import Indicator
 
 
 class ColumnName(str):
-    """Name of a column, with the format of its values.
-
-    Texts of regions are made from names, which are strings for shapes and classifiers of users.
-
-    Examples
-    --------
-    >>> from pellucid.regions.words import ColumnName
-    >>> from pellucid.tables.column_formats import ColumnFormat
-    >>> ColumnName("signup", ColumnFormat("date")).written.text(18701.0)
-    '2021-03-15'
-    """
+    """Name of a column with the format of its values; a string, for shapes of users."""
 
     written: ColumnFormat
 
@@ -75,32 +65,16 @@ def describe_extents(ends: Iterable[tuple[str, float, float]]) -> str:
 
 
 def describe_interval(low: float, high: float, name: str | Indicator) -> str:
-    """Text of an interval; empty if it has no finite end.
-
-    Examples
-    --------
-    >>> from pellucid.regions.words import describe_interval
-    >>> from pellucid.tables.encoding import Indicator
-    >>> describe_interval(0.0, float("inf"), Indicator("island", "Dream"))
-    'island is Dream'
-    """
+    """Text of an interval; empty if it has no finite end."""
     if isinstance(name, Indicator):
         is_one, is_zero = low >= 0, high < 1
         return str(name) if is_one else name.negation if is_zero else ""
-    if np.isinf(low) and np.isinf(high):
-        return ""
-    bounds = (None if np.isinf(end) else float(end) for end in (low, high))
-    return format_of(name).condition(name, **dict(zip(("low", "high"), bounds)))
+    ends = {"low": low, "high": high}
+    bounds = {side: float(end) for side, end in ends.items() if not np.isinf(end)}
+    return format_of(name).condition(name, **bounds) if bounds else ""
 
 
 def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str | Indicator]) -> str:
-    """Text of a box.
-
-    Examples
-    --------
-    >>> from pellucid.regions.words import describe_box
-    >>> describe_box([13.5, 0.4], [25.0, 1.3], ["x1", "x7"])
-    '13.5 < x1 ≤ 25 and 0.4 < x7 ≤ 1.3'
-    """
+    """Text of a box."""
     parts = [describe_interval(*ends) for ends in zip(lower, upper, names)]
     return f" {rule_words().and_} ".join(filter(None, parts)) or rule_words().everywhere

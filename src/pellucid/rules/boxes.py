@@ -60,10 +60,7 @@ def with_ends(box: Box, position: int, lower: float, upper: float) -> Box:
 
 
 class RuleColumns:
-    """The columns of a dense or CSC matrix as small integers, by which boxes are searched.
-
-    Indicators of one column of the data are one column of sets. Weights are above zero, in units.
-    """
+    """The columns of a dense or CSC matrix as small integers, by which boxes are searched."""
 
     n_rows: int
     names: Sequence[str | Indicator]
@@ -234,10 +231,7 @@ def best_interval(values: np.ndarray, gain: np.ndarray, budget: int) -> tuple[fl
 
 
 def moved_inwards(columns: RuleColumns, box: Box, weight: np.ndarray, own: np.ndarray) -> Box:
-    """A box with its ends moved inwards where its cluster and others are mixed outside.
-
-    `own` are the rows of its cluster. Only rows that satisfy the other conditions count.
-    """
+    """A box with its ends moved inwards where its cluster, `own`, and others are mixed outside."""
     holds = [columns.holds(condition) for condition in box]
     for position, condition in enumerate(box):
         if condition.codes is not None:
@@ -262,10 +256,7 @@ def moved_inwards(columns: RuleColumns, box: Box, weight: np.ndarray, own: np.nd
 
 
 def _n_left_out(values: np.ndarray, units: np.ndarray, first: int, n: int) -> int:
-    """How many of the n values of an interval are left out at its upper end.
-
-    `values` are sorted; `units` are their weights, and those of rows of the cluster.
-    """
+    """How many of n sorted values, with weights of all and own rows, to leave out at the top."""
     inside, beyond = values[first : first + n], values[first + n :]
     up_to = np.cumsum(units[0, first : first + n])
     quartiles = inside[np.searchsorted(up_to * 4, up_to[-1] * np.array([1, 3]))]
@@ -281,10 +272,7 @@ def _n_left_out(values: np.ndarray, units: np.ndarray, first: int, n: int) -> in
 
 
 def rounded(columns: RuleColumns, box: Box, style: ThresholdStyle) -> Box:
-    """The same rows in a box with ends that are chosen between the values inside and outside.
-
-    Only rows that satisfy the other conditions count.
-    """
+    """The same rows in a box with ends between the values inside and outside of each interval."""
     for position, condition in enumerate(box):
         if condition.codes is not None:
             continue
@@ -303,10 +291,9 @@ def rounded(columns: RuleColumns, box: Box, style: ThresholdStyle) -> Box:
 
 
 def _end(low: float, high: float, is_lower: bool, style: ThresholdStyle) -> float:
-    """An end in [low, high), in the part of the gap next to the rows inside.
+    """An end in [low, high), next to the rows inside if that needs no more decimals than the data.
 
-    The rows of other clusters begin somewhere in the gap. If the data have fewer decimals than an
-    end in this part, it is chosen in the whole gap.
+    The rows of other clusters begin somewhere in the gap.
     """
     part = (high - low) * GAP
     near = (high - part, high) if is_lower else (low, low + part)

@@ -21,41 +21,17 @@ from pellucid.tables.encoding import ColumnNames, Indicator
 
 @dataclass(frozen=True)
 class SetRule:
-    """A rule of a rule set.
+    """A rule of a rule set: conditions that all must hold, and measures on the training rows."""
 
-    Attributes
-    ----------
-    cluster : object
-        Label of the cluster that it describes.
-    conditions : tuple of Condition
-        The conditions; all must hold. Those on the categories of one column are one condition of
-        the text.
-    size : int
-        Number of conditions: bounds, and sets of categories.
-    n_samples : int
-        Number of training rows for which it holds, without noise.
-    coverage : float
-        Fraction of the rows of its cluster, by weight, for which it holds.
-    precision : float
-        Fraction of the rows for which it holds, by weight and without noise, that are in its
-        cluster.
-    n_noise : int
-        Number of rows of noise for which it holds.
-    precision_with_noise : float
-        The precision if rows of noise count as rows of another cluster.
-    held_out_precision : float
-        The precision, with noise, on the rows that were held out; NaN if it holds for none.
-    """
-
-    cluster: Any
-    conditions: tuple[Condition, ...]
-    size: int
-    n_samples: int
-    coverage: float
-    precision: float
-    n_noise: int = 0
-    precision_with_noise: float = float("nan")
-    held_out_precision: float = float("nan")
+    cluster: Any  # label of the cluster that it describes
+    conditions: tuple[Condition, ...]  # those on categories of a column are one in the text
+    size: int  # number of conditions: bounds, and sets of categories
+    n_samples: int  # rows for which it holds, without noise
+    coverage: float  # fraction of the rows of its cluster, by weight, for which it holds
+    precision: float  # fraction of its rows, by weight and without noise, that are in its cluster
+    n_noise: int = 0  # rows of noise for which it holds
+    precision_with_noise: float = float("nan")  # noise counts as rows of another cluster
+    held_out_precision: float = float("nan")  # with noise; NaN if it holds for no row held out
 
     @property
     def text(self) -> str:
@@ -75,18 +51,7 @@ class SetRule:
         return text
 
     def holds(self, X: np.ndarray) -> np.ndarray:
-        """Which rows of a dense matrix, with the columns of the conditions, satisfy the rule.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            Rows, with categories as indicators.
-
-        Returns
-        -------
-        ndarray of bool
-            True where all conditions hold.
-        """
+        """Which rows of a dense matrix, with indicators of categories, satisfy the rule."""
         found = np.ones(len(X), dtype=bool)
         for condition in self.conditions:
             found &= condition.holds(X)
@@ -98,21 +63,11 @@ class SetRule:
 
 @dataclass(frozen=True)
 class RuleSetRow:
-    """The rules that hold for a row.
+    """The rules that hold for a row."""
 
-    Attributes
-    ----------
-    row : int
-        Position of the row.
-    cluster : object
-        The cluster that is predicted.
-    rules : tuple of SetRule
-        The rules, the one that decides first; empty if none holds.
-    """
-
-    row: int
-    cluster: Any
-    rules: tuple[SetRule, ...]
+    row: int  # position of the row
+    cluster: Any  # the cluster that is predicted
+    rules: tuple[SetRule, ...]  # the one that decides first; empty if none holds
 
     def __str__(self) -> str:
         if not self.rules:
@@ -159,15 +114,12 @@ class RowGroup(NamedTuple):
 
 
 class FittedRule(NamedTuple):
-    """A rule, the position of its cluster, and the rows for which it holds.
-
-    `weights` are those of the rows to find rules on by cluster, in units.
-    """
+    """A rule, the position of its cluster, and the rows for which it holds."""
 
     rule: SetRule
     cluster: int
     inside: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray  # of the rows to find rules on by cluster, in units
 
 
 def describe_rules(

@@ -1,10 +1,9 @@
 """Search for the box that explains the most rows of a cluster.
 
-A *box* is a conjunction of conditions: an interval of codes of a column, or a set of codes of a
-column of categories. Every row has a *gain*: its weight if it is a row of the cluster that no other
-rule explains, minus its cost if it is a row of another cluster. Given the other conditions, one
-histogram of gains per column has the sum of every interval and every set, so the best condition is
-found exactly. Gains are integers, so that all sums are exact.
+A *box* is a conjunction of conditions: intervals of codes, and sets of codes of categories. The
+*gain* of a row is its weight if it is a row of the cluster that no other rule explains, and minus
+its cost if it is one of another cluster. Given the other conditions, a histogram of gains has the
+sum of every interval and set of a column, so the best condition is found exactly, in integers.
 """
 
 from __future__ import annotations
@@ -159,10 +158,7 @@ def _is_used(box, n_used, column, but):
 
 @inner
 def _is_better(sums, is_set, column, size, limits, least, found):
-    """Find the best condition on a column beside others of a size; whether it exceeds `least`.
-
-    The condition, in `found`, has the largest sum of gains less the cost of all bounds, VALUE.
-    """
+    """Find the best condition on a column beside others of a size; whether it exceeds `least`."""
     budget, cost = limits[MAX_SIZE] - size, limits[CONDITION_COST]
     if not is_set and _largest_sum(sums) - cost * size <= least:
         return False
@@ -173,10 +169,7 @@ def _is_better(sums, is_set, column, size, limits, least, found):
 
 @inner
 def _add_condition(sums, offset, is_set, box, inside, n_used, limits, found, kept):
-    """Add the condition by which the value rises most; returns whether there is one.
-
-    `sums` are those of the rows in the box by code of each column.
-    """
+    """Add the condition by which the value rises most; returns whether there is one."""
     size, is_found = box[SIZE, :n_used].sum(), False
     for column in range(len(is_set)):
         of_column = sums[offset[column] : offset[column + 1]]
@@ -195,8 +188,8 @@ def _add_condition(sums, offset, is_set, box, inside, n_used, limits, found, kep
 def _replace_condition(codes, gain, offset, is_set, root, box, inside, n_used, limits, work):
     """Replace the condition by which the value rises most; returns whether there is one.
 
-    `work` has the sums of the rows in the box. With one condition, others may be chosen on the
-    sums of all rows, `root`. Ties go to the first condition, and there to the first column.
+    With one condition, others may be chosen on the sums of all rows, `root`. Ties go to the first
+    condition, and there to the first column.
     """
     sums, slot_sums, best_sums, found, kept, ends, place, rows = work
     size, at, n_codes = box[SIZE, :n_used].sum(), -1, 0
@@ -248,9 +241,8 @@ def _is_known(box, inside, n_used, seen):
 def _improve(codes, gain, offset, is_set, root, box, inside, limits, max_steps, seen, work):
     """Add, replace and remove conditions as long as the value of the box rises; returns it.
 
-    A condition is added as long as that helps, before others are replaced. `root` has the sums of
-    all rows. If a box is among those `seen`, the search would end where it did before; it ends at
-    once, with the value `LOWEST`.
+    A condition is added as long as that helps, before others are replaced. From a box among those
+    `seen` the search would end where it did before: the value is `LOWEST`.
     """
     sums, _, _, found, kept, _, place, rows = work
     kept[VALUE] = LOWEST
@@ -345,9 +337,9 @@ def search_boxes(
     """Find boxes from many starts; returns their values, `LOWEST` for a box that is found again.
 
     `own` is the weight of the rows to explain, `other` that of the rows to leave out; `rates` are
-    the gain and the cost of a unit of weight. The starts are the best conditions of single columns
-    at lower costs: for each of `shifts`, a power of two lower. From each of them, one box is
-    improved at once, and one after a condition was added at a cost in between.
+    the gain and the cost of a unit. The starts are the best conditions of single columns at costs
+    that are powers of two lower, the `shifts`. From each, one box is improved at once, and one
+    after a condition was added at a cost in between.
     """
     n_columns, n_codes = len(is_set), offset[-1]
     gain, between = np.zeros(len(own), np.int64), np.zeros(len(own), np.int64)

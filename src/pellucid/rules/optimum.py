@@ -59,9 +59,8 @@ def _conditions(columns: RuleColumns, column: int) -> list[BoxCondition]:
 def find_optimum(problem: RuleProblem) -> tuple[list[tuple[int, Box]], int]:
     """The best rules, and a bound that no rules exceed; no rules and `UNKNOWN` without a proof.
 
-    It is a linear program in which a box is a binary variable. A row of a cluster is explained, 0
-    to 1, by at most the number of its boxes, and a cluster is described likewise, which saves the
-    difference between another rule and its first.
+    In the program a box is a binary variable. A row of a cluster is explained, 0 to 1, by at most
+    the number of its boxes, and a cluster is described likewise, at the cost of a first rule.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -140,10 +139,7 @@ def _all_boxes(columns: RuleColumns, max_size: int, max_columns: int) -> dict[in
 def _useful_boxes(
     problem: RuleProblem, cluster: int, candidates: dict[int, Box]
 ) -> tuple[list[Box], np.ndarray, np.ndarray]:
-    """The boxes that may help a cluster, the cheapest for each set of its rows.
-
-    The result has their costs, with that of another rule, and which rows of the cluster they hold.
-    """
+    """Boxes that may help a cluster, the cheapest per set of its rows; their costs and rows."""
     n_rows, is_own = problem.columns.n_rows, problem.labels == cluster
     bits = b"".join(rows.to_bytes(-(-n_rows // 8), "little") for rows in candidates)
     inside = np.frombuffer(bits, dtype=np.uint8).reshape(len(candidates), -1)

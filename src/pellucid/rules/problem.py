@@ -57,17 +57,15 @@ class Candidate:
 class RuleProblem:
     """Rows of positive weight, their clusters (-1 for noise), and what is asked of the rules.
 
-    Weights, and supports in `limits`, are in units. `other` is the weight of each row in a rule of
-    another cluster. `gain_rate` is the gain of a unit of weight, and `cost_rate` the cost of a
-    wrong one. `rule_costs` are those of the first rule of each cluster, and of another. Unless
-    `by_value`, the ends of intervals are searched by code only.
+    Weights, and supports in `limits`, are in units. `gain_rate` is the gain of a unit of weight,
+    and `cost_rate` the cost of a wrong one.
     """
 
     columns: RuleColumns
     weight: np.ndarray
     labels: np.ndarray
     limits: RuleLimits
-    by_value: bool
+    by_value: bool  # whether the ends of intervals are searched by value, not by code only
     unit: float
 
     def __init__(
@@ -87,14 +85,15 @@ class RuleProblem:
         self.by_value, self.unit = by_value, 2.0 ** max(excess, 0)
         is_same = limits.noise_cost == limits.mistake_cost  # both may be infinite
         rate = 1.0 if is_same else limits.noise_cost / limits.mistake_cost
-        self.other: np.ndarray = np.where(
-            labels < 0, np.rint(weight * rate).astype(np.int64), weight
-        )
+        # The weight of each row in a rule of another cluster.
+        noise_weight = np.rint(weight * rate).astype(np.int64)
+        self.other: np.ndarray = np.where(labels < 0, noise_weight, weight)
         self.max_columns: int = min(limits.max_columns, limits.max_conditions)
         bits = _RATE_BITS[limits.overlap]
         cost = min(max(limits.mistake_cost, 2.0**-10), 2.0**bits)
         self.gain_rate: int = 2 ** min(10, max(bits - int(np.ceil(cost)).bit_length(), 0))
         self.cost_rate: int = max(round(cost * self.gain_rate), 1)
+        # Of the first rule of each cluster, and of another.
         self.rule_costs: list[tuple[int, int]] = [
             (round(first * self.gain_rate), round(another * self.gain_rate))
             for first, another in limits.min_support
@@ -109,10 +108,7 @@ class RuleProblem:
     def find(
         self, cluster: int, unexplained: np.ndarray, barred: np.ndarray, max_size: int
     ) -> Iterator[Candidate]:
-        """The best boxes of many starts for the unexplained rows of a cluster, best first.
-
-        No box holds a row that is `barred`.
-        """
+        """The best boxes without `barred` rows for the unexplained ones of a cluster, in order."""
         from pellucid.rules.kernels import N_BOX_FIELDS, search_boxes
 
         columns = self.columns
@@ -207,14 +203,12 @@ class RuleProblem:
     def sample(self) -> RuleProblem | None:
         """The same problem on some rows with about the same total weight; None if they are few.
 
-        Equal rows of one cluster are one row. Of each cluster, those with the smallest hash are
-        taken, at most as many as of the others; they stand for the rest of their cluster.
+        Of each cluster, the distinct rows with the smallest hashes stand for the rest.
         """
         if self.columns.n_rows <= MAX_ROWS:
             return None
-        _, first, place = np.unique(
-            _hash_rows(self.columns.X, self.labels), return_index=True, return_inverse=True
-        )
+        hashes = _hash_rows(self.columns.X, self.labels)
+        _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
         weight = np.zeros(len(first), dtype=np.int64)
         np.add.at(weight, place.reshape(-1), self.weight)
         labels = self.labels[first]

@@ -19,14 +19,11 @@ N_KEPT = 3  # boxes of one search that may be exchanged for a rule later
 
 @dataclass(frozen=True)
 class Solution:
-    """Rules, their objective, and a bound that no rules exceed, in units of weight.
-
-    The bound is that of the objective less the cost of each rule.
-    """
+    """Rules, their objective, and a bound that no rules exceed, in units of weight."""
 
     rules: list[Candidate]
     objective: float
-    upper_bound: float = float("inf")
+    upper_bound: float = float("inf")  # of the objective less the cost of each rule
     is_optimal: bool = False
 
 
@@ -35,15 +32,13 @@ class Selection:
     """Rules that are chosen one by one, and improved given the others.
 
     The objective is the weight of the explained rows of each cluster, times the gain of a unit,
-    less the cost of the rows of other clusters in each rule, less the cost of each rule. `pool` has
-    the boxes that were found for each cluster, `searched` hashes of the rows for which boxes were
-    searched.
+    less the cost of the rows of other clusters in each rule, less the cost of each rule.
     """
 
     problem: RuleProblem
     chosen: list[Candidate] = field(default_factory=list)
-    pool: dict[int, list[Candidate]] = field(default_factory=dict)
-    searched: set[int] = field(default_factory=set)
+    pool: dict[int, list[Candidate]] = field(default_factory=dict)  # found for each cluster
+    searched: set[int] = field(default_factory=set)  # hashes of what boxes were searched for
 
     def _explained(self, cluster: int, others: Iterable[Candidate]) -> np.ndarray:
         """Rows that some rules of a cluster hold for."""
@@ -78,10 +73,7 @@ class Selection:
     def _best_new(
         self, cluster: int, others: Sequence[Candidate], max_size: int | None = None
     ) -> tuple[int, Candidate | None]:
-        """The rule of a cluster that adds most to others, and what it adds.
-
-        `max_size` is the largest number of conditions; by default that of the problem.
-        """
+        """The rule of a cluster that adds most to others, and what it adds."""
         unexplained, barred = self._free(cluster, others)
         most = self.problem.limits.max_conditions if max_size is None else max_size
         pool = self.pool.setdefault(cluster, [])
@@ -201,10 +193,7 @@ class Selection:
             self.chosen[position] = candidate
 
     def _shorten(self, mean_size: float) -> None:
-        """Replace or leave out rules until they have at most this mean number of conditions.
-
-        Each time, the change is made that costs least per condition above the mean that is saved.
-        """
+        """Make the cheapest change per saved condition until the mean is at most `mean_size`."""
         best: dict[int, list[tuple[float, int, Candidate | None]]] = {}
         while sum(size_of(rule.box) - mean_size for rule in self.chosen) > 1e-9:
             for position, rule in enumerate(self.chosen):

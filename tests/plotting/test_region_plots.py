@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from pellucid import EOPClassifier, explain_clusters
 from pellucid.datasets import make_three_features
 from pellucid.plotting import plot_calibration, plot_level, plot_row
-from pellucid.plotting.region_shapes import DELETED, PASSED_ON
+from pellucid.plotting.regions import DELETED, PASSED_ON
 from pellucid.plotting.style import cluster_color
 from pellucid.tables.column_formats import ColumnFormat
 

@@ -5,8 +5,6 @@ for all its rows. Its value is Σ own_i [y_i = c] - Σ cost_i, minus `facet` per
 of columns are dense ranks 0, 1, ..., so that a sum per value is a histogram and nothing is sorted.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pellucid._utils.compilation import allocating, inner

@@ -1,7 +1,5 @@
 """Compiled loops of base classifiers: scores of projections, stumps, linear classifiers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pellucid._utils.compilation import allocating, compiled, inner

@@ -1,7 +1,5 @@
 """Constants of the search for regions, with what chose them."""
 
-from __future__ import annotations
-
 GRID_BINS = {1: 64, 2: 16}  # bins per column of the grids on which boxes of a class are searched
 MAX_CELLS = 4096  # cells of a grid of more columns
 MIN_ROWS = 3  # rows that a region of the rarest class needs at least

@@ -13,11 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._utils.estimators import documented
 from pellucid._utils.texts import count
 from pellucid.explanation.rules import names_of_columns
-from pellucid.plotting import region_shapes
-from pellucid.plotting.region_shapes import DELETED, INK, OTHER, PASSED_ON, window_of
 from pellucid.plotting.style import cluster_color, new_axes, write_dates
 from pellucid.regions.classifiers import with_middle_threshold
-from pellucid.regions.shapes import Window
+from pellucid.regions.shapes import Regions, Window
 from pellucid.regions.words import column_texts, format_of
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.frames import as_table, table_to_array
@@ -25,6 +23,9 @@ from pellucid.tables.frames import as_table, table_to_array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+INK, PASSED_ON, OTHER, DELETED = "#222222", "#C4C8CC", "#8A9096", "#D55E00"
+_GRID = 240  # grid points per axis at which regions are evaluated
+_FAINT, _STRONG = 0.10, 0.22
 _MARKERS = "osD^vPX*"
 _LEGEND_BELOW = 32  # distance between the axis and the legend, in points
 _PANELS_IN_A_ROW = 3
@@ -134,7 +135,7 @@ def plot_score_map(
     if regions.kind != "nonparametric":
         raise ValueError(f"level {level} has regions without scores; fit with nonparametric ones")
     ax = ax or scene.new_axes()
-    region_shapes.draw_scores(ax, regions, window_of(scene.P))
+    draw_scores(ax, regions, window_of(scene.P))
     style: dict[str, Any] = {"s": 14, "linewidths": 0.8, "zorder": 3}
     scene.mark(ax, scene.P, ~scene.misses, marker="+", color=INK, **style)
     scene.mark(ax, scene.P, scene.misses, marker="o", facecolor="none", edgecolor=INK, **style)
@@ -333,8 +334,8 @@ class _Scene:
         for axis in self.indicators:
             window[axis] = (-0.5, 1.5)
         classifier = with_middle_threshold(self.level.classifier, self.indicators)
-        region_shapes.shade_answers(ax, classifier, regions, window, strong)
-        region_shapes.draw_regions(ax, regions, window, deleted, strong)
+        shade_answers(ax, classifier, regions, window, strong)
+        draw_regions(ax, regions, window, deleted, strong)
         P = self.P.copy()
         for axis in self.indicators:  # on the axis of a category, rows are spread by chance
             P[:, axis] += 0.6 * (_heights(len(P)) - 0.5)
@@ -416,6 +417,78 @@ class _Scene:
         n_columns = min(len(handles), 3 if len(handles) <= 6 else 5)
         transform = ax.transAxes + below
         ax.legend(handles=handles, ncols=n_columns, bbox_transform=transform, **place)
+
+
+def window_of(P: np.ndarray) -> list[tuple[float, float]]:
+    """The limits of the axes: all rows and a margin."""
+    if not len(P):
+        return [(0.0, 1.0)] * P.shape[1]
+    low, high = P.min(axis=0), P.max(axis=0)
+    margin = np.where(high > low, 0.04 * (high - low), 0.5)
+    return list(zip((low - margin).tolist(), (high + margin).tolist()))
+
+
+def draw_scores(ax: Any, regions: Any, window: Window) -> None:
+    """Fill the axes with the scores of nonparametric regions, with a line at their threshold."""
+    axes, P = _grid(window, _GRID // 2)
+    if len(window) == 1:
+        axes, P = [axes[0], np.array([0.0, 1.0])], np.vstack([P, P])
+    score = regions.score(P).reshape(len(axes[1]), len(axes[0]))
+    style: dict[str, Any] = {"cmap": "coolwarm", "shading": "nearest"}
+    shown = ax.pcolormesh(*axes, score, vmin=0, vmax=1, zorder=0, **style)
+    ax.figure.colorbar(shown, ax=ax, label="share of correct neighbors")
+    if score.min() < regions.threshold <= score.max():
+        ax.contour(*axes, score, levels=[regions.threshold], colors=INK, linewidths=1)
+
+
+def _grid(window: Window, n: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """The points of each axis, and all points of the grid, the first axis varying fastest."""
+    axes = [np.linspace(low, high, n) for low, high in window]
+    return axes, np.column_stack([values.ravel() for values in np.meshgrid(*axes)])
+
+
+def shade_answers(
+    ax: Any, classifier: Any, regions: Regions, window: Window, strong: int | None
+) -> None:
+    """Fill the regions with the color of the predicted class; all but `strong` are faint."""
+    from matplotlib.colors import to_rgba
+
+    P = _grid(window, _GRID)[1]
+    region = np.asarray(regions.which(P))
+    inside = region >= 0
+    image = np.zeros((len(P), 4))
+    if inside.any():
+        answer = np.asarray(classifier.predict(P[inside]))
+        for position in np.unique(answer):
+            rows = np.flatnonzero(inside)[answer == position]
+            image[rows, :3] = to_rgba(cluster_color(int(position)))[:3]
+        is_strong = inside if strong is None else region == strong
+        image[inside, 3] = np.where(is_strong[inside], _STRONG, _FAINT)
+    extent = (*window[0], *(window[1] if len(window) == 2 else (0.0, 1.0)))
+    style: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
+    ax.imshow(image.reshape(-1, _GRID, 4), extent=extent, zorder=0, **style)
+
+
+def draw_regions(
+    ax: Any, regions: Regions, window: Window, deleted: Any, strong: int | None
+) -> None:
+    """Draw the outline of each region, dashed where it was deleted.
+
+    The edge of a region that is not defined by numbers is found on a grid.
+    """
+    for number, outline in enumerate(regions.outlines(window)):
+        is_faint = strong is not None and number != strong
+        style: dict[str, Any] = {"color": INK, "linewidth": 1.5, "zorder": 5}
+        if number in set(np.asarray(deleted, dtype=int).tolist()):
+            style |= {"color": DELETED, "linestyle": "--"}
+        if is_faint:
+            style |= {"linewidth": 0.8, "alpha": 0.6}
+        ax.plot(*outline.T, gid=f"region-{number}", **style)
+    if not regions.fields and len(window) == 2 and len(regions):
+        axes, P = _grid(window, _GRID)
+        inside = np.asarray(regions.contains(P), dtype=float).reshape(_GRID, _GRID)
+        if inside.min() < inside.max():
+            ax.contour(*axes, inside, levels=[0.5], colors=INK, linewidths=0.8, zorder=5)
 
 
 def _columns_of(X: Any, features: list[int]) -> np.ndarray:

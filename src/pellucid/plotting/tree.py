@@ -55,11 +55,7 @@ _LARGEST_SIDE = 200 * 72.0
 
 @documented
 def plot_tree(
-    model: Any,
-    X: Any = None,
-    *,
-    feature_names: ColumnNames | None = None,
-    ax: Axes | None = None,
+    model: Any, X: Any = None, *, feature_names: ColumnNames | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the tree of a fitted estimator, or a tree, with matplotlib.
 

@@ -123,12 +123,7 @@ def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> No
 
 
 def plot_trends(
-    model: Any,
-    series: Any,
-    *,
-    times: Any = None,
-    max_lines: int = 150,
-    label: str = "",
+    model: Any, series: Any, *, times: Any = None, max_lines: int = 150, label: str = ""
 ) -> Figure:
     """Draw the series and the rules of the clusters of a fitted :class:`~pellucid.XClusters`.
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from pellucid.explanation.region_list import RegionList
 from pellucid.explanation.rules import default_names
-from pellucid.plotting.region_shapes import window_of
+from pellucid.plotting.regions import window_of
 from pellucid.regions.levels import project
 from pellucid.regions.shapes import Regions
 from pellucid.report.columns import NumberColumn, clipped, short

@@ -6,8 +6,6 @@ its cost if it is one of another cluster. Given the other conditions, a histogra
 sum of every interval and set of a column, so the best condition is found exactly, in integers.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pellucid._utils.compilation import allocating, inlined, inner

@@ -223,25 +223,20 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
         missing = np.delete(self.classes_, np.unique(y[held])).tolist()
         if len(held) and missing:
             have, their = ("has", "its") if len(missing) == 1 else ("have", "their")
-            warnings.warn(
-                f"{_describe_classes(missing)} {have} too few rows for a calibration split; "
-                f"{their} regions are not validated",
-                UserWarning,
-                stacklevel=3,
-            )
+            text = f"{_describe_classes(missing)} {have} too few rows for a calibration split; "
+            warnings.warn(f"{text}{their} regions are not validated", stacklevel=3)
 
     def _warn_uncovered_classes(self) -> None:
         names = self.uncovered_classes_.tolist()
         is_cut = self.max_levels is not None and self.n_levels_ >= self.max_levels
         if names and self.levels_ and self.leftover != "abstain" and not is_cut:
-            warnings.warn(
+            text = (
                 f"no region predicts {_describe_classes(names)} ({len(names)} of "
                 f"{len(self.classes_)} classes), so {'its' if len(names) == 1 else 'their'} rows "
                 "are never answered correctly; decrease min_support or complexity_penalty, or "
-                "increase max_error",
-                UserWarning,
-                stacklevel=3,
+                "increase max_error"
             )
+            warnings.warn(text, stacklevel=3)
 
     def _warn_if_incomplete(self, learner: Learner, failure: str) -> None:
         """Warn if the search stopped early, and state what was covered."""
@@ -274,6 +269,13 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
         """Whether rows in no region are classified by the closest level."""
         return self.leftover == "neighbours" and bool(self.levels_)
 
+    @property
+    def _labels(self) -> np.ndarray:
+        """What is predicted, by class index; -1 is no answer."""
+        if self.leftover != "abstain":
+            return self.classes_
+        return np.append(self.classes_, self.abstain_label_)
+
     def _find_answers(self, X: Any) -> tuple[Any, LevelAnswers]:
         """The rows as numbers, and the answers of the levels for them."""
         check_is_fitted(self)
@@ -304,10 +306,7 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
         ndarray of shape (n_samples,)
             With ``leftover="abstain"``, `abstain_label_` for rows in no region.
         """
-        answer = self._answers(X)[1]
-        if self.leftover != "abstain":
-            return self.classes_[answer]
-        return np.append(self.classes_, self.abstain_label_)[answer]
+        return self._labels[self._answers(X)[1]]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class frequencies among the training rows with the same prediction in the same region.
@@ -351,7 +350,6 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
             Predicted class of each row.
         """
         numbers, found = self._find_answers(X)
-        labels = np.append(self.classes_, self.abstain_label_)
         remaining = self._class_weight.copy()
         for number, level in enumerate(self.levels_, start=1):
             remaining = remaining - level.counts.sum(axis=(0, 1))
@@ -365,7 +363,7 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
                 # Weights are summed in another order here, so that 0 may be a tiny number.
                 has_rows = remaining.max() > 1e-9 * self._total
                 answer[uncovered] = np.argmax(remaining if has_rows else self._class_weight)
-            yield self.classes_[answer] if self.leftover != "abstain" else labels[answer]
+            yield self._labels[answer]
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Accuracy of the first 1, 2, ... levels.
@@ -470,10 +468,8 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
             First projections, numbers of levels, accuracies on `X` and the agreement of the
             predictions. Prints as text.
         """
-        models = [
-            clone(self).set_params(random_state=seed).fit(X, y, sample_weight=sample_weight)
-            for seed in range(n_seeds)
-        ]
+        seeded = (clone(self).set_params(random_state=seed) for seed in range(n_seeds))
+        models = [model.fit(X, y, sample_weight=sample_weight) for model in seeded]
         y = read_true_classes(y, X)
         weight = read_sample_weight(sample_weight, len(y))
         given = [model.predict(X) for model in models]

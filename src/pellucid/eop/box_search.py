@@ -82,10 +82,6 @@ class ClassBoxSearch:
         """Weight of each class among some of the rows."""
         return self.problem.class_units(self.rows[rows])
 
-    def columns_of(self, box: RankBox) -> tuple[int, ...]:
-        """Column indices of a box."""
-        return tuple(self.features[box.columns].tolist())
-
     def _contained(self, box: RankBox) -> np.ndarray:
         ranks = self.ranks[box.columns]
         within = (ranks >= box.lower[:, None]) & (ranks <= box.upper[:, None])
@@ -129,14 +125,9 @@ class ClassBoxSearch:
         return sorted(found, key=lambda box: -box.figures.value), bounds
 
     def improve(
-        self,
-        stakes: Stakes,
-        columns: np.ndarray,
-        answers: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
+        self, stakes: Stakes, columns: np.ndarray, answers: np.ndarray, *ends: np.ndarray
     ) -> list[RankBox]:
-        """Boxes with optimal ends, found column by column from those of some boxes."""
+        """Boxes with optimal `ends`, found column by column from lower and upper ends of boxes."""
         from pellucid.eop.box_kernels import improve_boxes
 
         used, position = np.unique(columns, return_inverse=True)
@@ -144,7 +135,8 @@ class ClassBoxSearch:
         rows, own, cost, held, facet = stakes
         ranks, sizes = self.ranks[used[:, None], rows], self.sizes[used]
         of_rows = self.y[rows], self.units[rows], own, cost, held
-        boxes = position.reshape(columns.shape), answers, lower, upper, figures
-        improve_boxes(ranks, sizes, *of_rows, facet, *boxes)
+        improve_boxes(
+            ranks, sizes, *of_rows, facet, position.reshape(columns.shape), answers, *ends, figures
+        )
         of_boxes = map(Figures._make, figures.tolist())
-        return [RankBox(*each) for each in zip(columns, answers.tolist(), lower, upper, of_boxes)]
+        return [RankBox(*each) for each in zip(columns, answers.tolist(), *ends, of_boxes)]

@@ -51,7 +51,14 @@ class ClusterDescription:
         size = describe_support(self.n_samples, False)
         if self.n_assigned != self.n_samples:
             size += f", {self.n_assigned:,} assigned"
-        head = f"cluster {self.cluster} ({size}): {self._extent}"
+        share = f"{100 * self.coverage:.1f}%"
+        if share == "100.0%":
+            share = "all" if self.coverage == 1 else "over 99.9%"
+        n = len(self.regions)
+        extent = f"{n} regions contain {share}"
+        if n < 2:
+            extent = f"one region contains {share}" if n else "no region"
+        head = f"cluster {self.cluster} ({size}): {extent}"
         lines = [
             f"    {region.level + 1}. {region_text(region)} ("
             f"{describe_support(region.support, region.has_weights)}, "
@@ -60,16 +67,6 @@ class ClusterDescription:
             for region in self.regions
         ]
         return "\n".join([head, *lines])
-
-    @property
-    def _extent(self) -> str:
-        """How many regions there are, and which share of the rows they contain."""
-        n, share = len(self.regions), f"{100 * self.coverage:.1f}%"
-        if share == "100.0%":
-            share = "all" if self.coverage == 1 else "over 99.9%"
-        if n < 2:
-            return f"one region contains {share}" if n else "no region"
-        return f"{n} regions contain {share}"
 
 
 class ClusterRegions(RegionExportMixin, ReportMixin, RuleList[ClusterDescription]):
@@ -117,8 +114,7 @@ class ClusterRegions(RegionExportMixin, ReportMixin, RuleList[ClusterDescription
         note = self.noise_note
         return super().__str__() if note is None else f"{super().__str__()}\n{note}"
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def rename_clusters(self, names: Mapping[Any, str]) -> ClusterRegions:
         """The same descriptions with other labels of the clusters; `model` keeps its labels.
@@ -216,7 +212,9 @@ def explain_clusters(
     if len(labels) and is_noise.all():
         raise ValueError("every label is -1 (noise); set noise='cluster' to describe these rows")
     encoding = None
-    if columns is None and _has_other_types(X):
+    is_array = columns is not None or isinstance(X, (np.ndarray, list, tuple))
+    frame = None if is_array else as_table(X)
+    if frame is not None and not all(dtype.is_numeric() for dtype in frame.schema.values()):
         table = Columns.of(X)
         formats = {**date_formats(table), **(formats or {})}
         table = dates_as_days(table, formats)
@@ -241,9 +239,3 @@ def explain_clusters(
         sizes = [int(np.sum(is_used & (each == cluster))) for each in (labels, predicted)]
         clusters.append(ClusterDescription(cluster, sizes[0], coverage, sizes[1], regions))
     return ClusterRegions(clusters, model, encoding, is_noise)
-
-
-def _has_other_types(X: Any) -> bool:
-    """Whether a data frame has columns that are not numeric."""
-    table = None if isinstance(X, (np.ndarray, list, tuple)) else as_table(X)
-    return table is not None and not all(dtype.is_numeric() for dtype in table.schema.values())

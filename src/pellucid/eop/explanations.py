@@ -42,13 +42,6 @@ class UncoveredRows:
     by_neighbours: bool = False
 
     def __str__(self) -> str:
-        if not self.missing:
-            return self._answer_text
-        names = [repr(each) for each in self.missing]
-        return f"{self._answer_text}\n{say('noRegionPredicts', n=len(names), names=names)}"
-
-    @property
-    def _answer_text(self) -> str:
         share = say("shareOfRows", share=self.share) if self.share else say("noTrainingRows")
         figures = [share]
         answer = say("closestLevel" if self.by_neighbours else "noAnswer")
@@ -57,7 +50,9 @@ class UncoveredRows:
         elif self.answer is not None:
             answer, key = f"{self.answer}", "suchRowsAre" if self.share else "allRowsAre"
             figures.append(say(key, purity=self.purity, answer=answer))
-        return say("uncovered", answer=answer, figures=figures)
+        text = say("uncovered", answer=answer, figures=figures)
+        names = [repr(each) for each in self.missing]
+        return f"{text}\n{say('noRegionPredicts', n=len(names), names=names)}" if names else text
 
 
 def closest_level(
@@ -179,24 +174,12 @@ class EOPExplanation:
 
 @dataclass(frozen=True)
 class SeedStability:
-    """How much a model depends on the random state.
+    """How much a model depends on the random state, by fit."""
 
-    Attributes
-    ----------
-    first_columns : list of tuple of str
-        Columns of the first level of each fit.
-    n_levels : list of int
-        Number of levels of each fit.
-    accuracy : list of float
-        Accuracy of each fit on the given rows.
-    agreement : float
-        Fraction of the rows with the same prediction, mean over all pairs of fits.
-    """
-
-    first_columns: list[tuple[str, ...]]
+    first_columns: list[tuple[str, ...]]  # columns of the first level
     n_levels: list[int]
-    accuracy: list[float]
-    agreement: float
+    accuracy: list[float]  # on the given rows
+    agreement: float  # fraction of the rows with the same prediction, mean over all pairs of fits
 
     def __str__(self) -> str:
         names = Counter(" and ".join(columns) or "no region" for columns in self.first_columns)
@@ -251,36 +234,25 @@ def explain_rows(
         rows = np.flatnonzero(answers.level == index)
         for row, values, found in _reasons(level, rule, X, rows):
             region, answer = int(answers.region[row]), classes[answers.answer[row]]
-            piece = pieces.get((region, answer)) or _without_rows(level, rule, region, answer)
+            piece = pieces.get((region, answer))
+            if piece is None:  # no training row in the region has this prediction
+                where = level.regions.describe(rule.names)[region]
+                place = index, region, answer, level.features, where
+                piece = AnswerRegion(*place, "", {}, 0.0, 0.0, float("nan"))
             bounds, text = found or (piece.bounds, piece.text)
             if not piece.is_first:
                 is_rest, earlier = text == rule_words().everywhere, "it is in no earlier region"
                 text = earlier if is_rest else f"{earlier}, and {text}"
-            explanations[row] = EOPExplanation(
-                row=row,
-                answer=answer,
-                level=index,
-                region=region,
-                names=rule.names,
-                values=values,
-                bounds=bounds,
-                support=piece.support,
-                purity=piece.purity,
-                text=f"{text} ({piece.figures})",
-            )
+            told = row, answer, index, region, rule.names, values, bounds
+            text = f"{text} ({piece.figures})"
+            explanations[row] = EOPExplanation(*told, piece.support, piece.purity, text)
         for row, values, (bounds, text) in _reasons(level, rule, X, uncovered[closest == index]):
             text = f"it is in no region; the closest level is level {index + 1}: {text}"
             if leftover.share:
                 share = f"{100 * leftover.purity:.1f}%"
                 text += f" ({share} of training rows in no region correctly classified)"
-            explanations[row] = replace(
-                explanations[row],
-                answer=classes[answer_of[row]],
-                names=rule.names,
-                values=values,
-                bounds=bounds,
-                text=text,
-            )
+            new = {"answer": classes[answer_of[row]], "names": rule.names, "text": text}
+            explanations[row] = replace(explanations[row], values=values, bounds=bounds, **new)
     return explanations
 
 
@@ -290,11 +262,3 @@ def _reasons(level: Level, rule: LevelRule, X: Any, rows: np.ndarray) -> Iterato
         P = project(X, level.features, rows)
         found = level.regions.explain_points(P, rule.names) or repeat(None)
         yield from zip(rows.tolist(), map(tuple, P.tolist()), found)
-
-
-def _without_rows(level: Level, rule: LevelRule, region: int, answer: Any) -> AnswerRegion:
-    """The part of a region with a prediction that no training row in the region has."""
-    text = level.regions.describe(rule.names)[region]
-    return AnswerRegion(
-        rule.level, region, answer, level.features, text, "", {}, 0.0, 0.0, float("nan")
-    )

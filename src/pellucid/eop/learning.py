@@ -24,7 +24,6 @@ from pellucid.eop.box_search import ClassBoxSearch, RankBox
 from pellucid.eop.finders import Calibration, Finder, RegionSearchResult
 from pellucid.eop.problem import ProjectionView, RegionProblem, Settings, is_error_allowed
 from pellucid.regions.levels import Level, project
-from pellucid.regions.shapes import Regions
 
 
 class ProjectionCandidate(NamedTuple):
@@ -185,7 +184,8 @@ class Learner:
         self.n_tried += n_tried
 
         def view(box: RankBox) -> ProjectionCandidate:
-            return self._view(search.columns_of(box), constant(box.answer, len(self.rows)))
+            features = tuple(search.features[box.columns].tolist())
+            return self._view(features, constant(box.answer, len(self.rows)))
 
         return self.problem.pool.map(view, found)
 
@@ -337,21 +337,15 @@ class ClassLearner(EOPLearner):
                 step, answer = used[i], int(flat.answer[i])
                 figures = step.deleted, step.held_out_rows, step.held_out_error
                 regions = step.before, step.after
-                self._append(answer, step.features, step.max_error, *regions, *figures)
+                self._append(answer, step.features, step.max_error, regions, *figures)
 
     def _append(
-        self,
-        answer: int,
-        features: tuple[int, ...],
-        max_error: float,
-        before: Regions,
-        after: Regions,
-        *figures: np.ndarray,
+        self, answer: int, features: Any, max_error: float, regions: Any, *figures: np.ndarray
     ) -> None:
         """Append a level of one class; the other arguments are those of a `Calibration`."""
         candidate = self._view(features, constant(answer, len(self.rows)))
-        which = after.which(candidate.view.P), after.which(candidate.view.held_P)
-        found = RegionSearchResult(before, after, *which, *figures)
+        which = (regions[1].which(P) for P in (candidate.view.P, candidate.view.held_P))
+        found = RegionSearchResult(*regions, *which, *figures)
         self._add(LevelAttempt(candidate, found, max_error))
 
     def _flat_list(self) -> FlatList:
@@ -432,7 +426,7 @@ class BoxListLearner(ClassLearner):
             for box in boxes:
                 left = np.searchsorted(self._all_rows, self.rows)
                 features, found = self._list.in_values(box, left)
-                self._append(box.answer, features, box.max_error, found, found)
+                self._append(box.answer, features, box.max_error, (found, found))
 
     def answers_by_penalty(
         self, penalties: Sequence[float], rows: np.ndarray

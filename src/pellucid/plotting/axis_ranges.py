@@ -40,7 +40,7 @@ def choose_axis(
     *,
     is_whole: bool,
     may_be_log: bool = True,
-    must_be_log: bool = False,
+    must_be_log: bool = False,  # the column was clustered on a logarithmic scale
     cuts: Sequence[float] = (),
     cluster: np.ndarray | None = None,
 ) -> Axis:
@@ -48,8 +48,7 @@ def choose_axis(
 
     The axis reaches over all values and thresholds, the `cuts`, if they are close together, or if
     a threshold or many rows of a cluster lie among the outermost values. Otherwise it leaves out
-    the outermost values and counts them. `must_be_log` is true for a column that was clustered on a
-    logarithmic scale.
+    the outermost values and counts them.
     """
     cuts = [float(cut) for cut in cuts if np.isfinite(cut)]
     if len(values) == 0:

@@ -20,10 +20,7 @@ _LARGEST = 3.0  # differences above this many standard deviations have the same 
 
 
 def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence[Any]) -> np.ndarray:
-    """Mean in the cluster less mean of all other rows, in standard deviations of all rows.
-
-    A row per cluster: 0 for constant columns, NaN for an empty cluster or a cluster of all rows.
-    """
+    """Mean in a cluster less mean of all other rows, in standard deviations; NaN without either."""
     X = np.asarray(X, dtype=np.float64)
     spread = X.std(axis=0)
     safe = np.where(spread > 0, spread, 1.0)

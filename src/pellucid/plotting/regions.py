@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._utils.estimators import documented
@@ -15,10 +14,10 @@ from pellucid._utils.texts import count
 from pellucid.explanation.rules import names_of_columns
 from pellucid.plotting.style import cluster_color, new_axes, write_dates
 from pellucid.regions.classifiers import with_middle_threshold
+from pellucid.regions.levels import project
 from pellucid.regions.shapes import Regions, Window
 from pellucid.regions.words import column_texts, format_of
 from pellucid.tables.encoding import Indicator
-from pellucid.tables.frames import as_table, table_to_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -198,11 +197,10 @@ def plot_calibration(
     before, after, deleted = story[0].before, story[0].after, story[0].deleted
     scene.draw(pair[0], regions=before, deleted=deleted, all_colored=True)
     scene.draw(pair[1], regions=after, all_colored=True)
-    n_deleted = len(deleted)
-    changed = f", {n_deleted} deleted" if n_deleted else ""
+    changed = f", {len(deleted)} deleted" if len(deleted) else ""
     pair[0].set_title(f"before calibration: {count(len(before), 'region')}", fontsize=10)
     pair[1].set_title(f"after: {count(len(after), 'region')}{changed}", fontsize=10)
-    scene.draw_legend(pair[1], has_grey=False, has_deleted=n_deleted > 0)
+    scene.draw_legend(pair[1], has_grey=False, has_deleted=len(deleted) > 0)
     return pair
 
 
@@ -246,12 +244,13 @@ def plot_row(
     query = row if hasattr(row, "columns") else np.atleast_2d(np.asarray(row))
     if len(query) != 1:
         raise ValueError(f"row has {len(query)} rows; one row is explained at a time")
-    level, region = (int(number) for number in np.asarray(model.apply(query))[0, :2])
+    numbers, found = model._find_answers(query)
+    level, region = int(found.level[0]), int(found.region[0])
     is_answered = level >= 0
     shown = level if is_answered else len(model.levels_) - 1
     scene = _Scene(model, X, y, shown, feature_names)
     ax = ax or scene.new_axes()
-    place = _columns_of(query, scene.features)[0]
+    place = project(numbers, scene.level.features)[0]
     scene.draw(ax, strong=region if is_answered else -1, include=place)
     height = 0.5 if scene.dim == 1 else place[-1]
     style: dict[str, Any] = {"marker": "*", "s": 320, "linewidths": 1.5, "zorder": 6}
@@ -277,8 +276,7 @@ class _Scene:
             have = f"0 .. {n_levels - 1}" if n_levels else "none, as nothing was found"
             raise ValueError(f"level={level}, but the levels of this model are {have}")
         self.model, self.number, self.level = model, level, model.levels_[level]
-        self.features = list(self.level.features)
-        self.dim = len(self.features)
+        self.dim = len(self.level.features)
         if self.dim > 2:
             raise ValueError(
                 f"level {level} uses {self.dim} columns; a plot shows one or two: fit with "
@@ -286,15 +284,15 @@ class _Scene:
             )
         given = model._column_names if feature_names is None else feature_names
         names = names_of_columns(model, model.n_features_in_, given)
-        described = self.described = [names[feature] for feature in self.features]
+        described = self.described = [names[feature] for feature in self.level.features]
         self.names = column_texts(described)
         self.indicators = {a: n for a, n in enumerate(described) if isinstance(n, Indicator)}
         y = np.asarray(y)
-        at = np.asarray(model.apply(X))[:, 0]
+        numbers, (at, *_) = model._find_answers(X)
         if y.shape != at.shape:
             raise ValueError(f"y has shape {y.shape}, but X has {len(at)} rows")
         rows = np.flatnonzero((at < 0) | (at >= level))
-        self.P, self.y = _columns_of(X, self.features)[rows], y[rows]
+        self.P, self.y = project(numbers, self.level.features, rows), y[rows]
         self.is_answered = at[rows] == level
         answer = model.classes_[self.level.classifier.predict(self.P)] if len(rows) else self.y
         # Rows of no class of the model, such as noise, are neither right nor wrong.
@@ -472,32 +470,20 @@ def shade_answers(
 def draw_regions(
     ax: Any, regions: Regions, window: Window, deleted: Any, strong: int | None
 ) -> None:
-    """Draw the outline of each region, dashed where it was deleted.
-
-    The edge of a region that is not defined by numbers is found on a grid.
-    """
+    """Draw the outline of each region, dashed where it was deleted."""
     for number, outline in enumerate(regions.outlines(window)):
-        is_faint = strong is not None and number != strong
         style: dict[str, Any] = {"color": INK, "linewidth": 1.5, "zorder": 5}
-        if number in set(np.asarray(deleted, dtype=int).tolist()):
+        if number in deleted:
             style |= {"color": DELETED, "linestyle": "--"}
-        if is_faint:
+        if strong is not None and number != strong:
             style |= {"linewidth": 0.8, "alpha": 0.6}
         ax.plot(*outline.T, gid=f"region-{number}", **style)
+    # The edge of a region that is not defined by numbers is found on a grid.
     if not regions.fields and len(window) == 2 and len(regions):
         axes, P = _grid(window, _GRID)
         inside = np.asarray(regions.contains(P), dtype=float).reshape(_GRID, _GRID)
         if inside.min() < inside.max():
             ax.contour(*axes, inside, levels=[0.5], colors=INK, linewidths=0.8, zorder=5)
-
-
-def _columns_of(X: Any, features: list[int]) -> np.ndarray:
-    """Some columns of an array, a sparse matrix or a table, as float64."""
-    if sparse.issparse(X):
-        return X.tocsc()[:, features].toarray().astype(np.float64)
-    table = as_table(X)
-    numbers = np.asarray(X) if table is None else table_to_array(table)
-    return np.asarray(numbers[:, features], dtype=np.float64)
 
 
 def _heights(n: int) -> np.ndarray:

@@ -28,16 +28,13 @@ _GOLDEN = 0.6180339887498949  # steps of the golden ratio on the color circle ne
 
 
 def cluster_color(position: int) -> str:
-    """Colour of the cluster at a position from 0, as ``#RRGGBB``.
-
-    The first eight are the Okabe-Ito colours, the next sixteen darker and lighter shades of them.
-    More colors cannot be distinguished, so further hues only rotate.
-    """
+    """Colour of the cluster at a position from 0, as ``#RRGGBB``."""
     if position < 0:
         raise ValueError(f"position is {position}, but positions start at 0")
     round_, place = divmod(int(position), len(_BASE))
     if round_ < len(_SHADES):
         return _to_hex(_shade(_to_rgb(_BASE[place]), _SHADES[round_]))
+    # More colors cannot be distinguished, so further hues only rotate.
     hue = position * _GOLDEN % 1.0
     lightness = (0.35, 0.55, 0.75)[position % 3]
     return _to_hex(colorsys.hls_to_rgb(hue, lightness, 0.6))

@@ -108,10 +108,8 @@ def _finish_search(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> No
     ax.set_ylabel("k, number of clusters")
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    what = (
-        f"best of {len(ks)} pairs: k = {model.best_k_}, α = {model.best_alpha_:.3g}, "
-        f"objective {model.objective_:.3f}"
-    )
+    what = f"best of {len(ks)} pairs: k = {model.best_k_}, α = {model.best_alpha_:.3g}, "
+    what += f"objective {model.objective_:.3f}"
     star: dict[str, Any] = {"marker": "*", "color": _BEST, "markeredgecolor": "white"}
     star |= {"markersize": 19, "linestyle": "none", "zorder": 5, "clip_on": False, "gid": "best"}
     keys: list[Any] = ax.plot(model.best_alpha_, model.best_k_, label=what, **star)
@@ -172,9 +170,8 @@ def plot_trends(
     limits, n_beyond = _limits(lines, model.medoid_indices_)
     note = _note(model, rules, n_beyond)
     below = max(0.45, 0.1 + (note.count("\n") + 1) * _FONT * LINE_HEIGHT / 72)
-    figure.subplots_adjust(
-        left=_LEFT, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=below / height, hspace=0.16
-    )
+    ends = {"top": 1 - 0.25 / height, "bottom": below / height}
+    figure.subplots_adjust(left=_LEFT, right=_SHARE_OF_LINES, hspace=0.16, **ends)
     for cluster, ax in enumerate(axes.flat):
         members = np.flatnonzero(model.labels_ == cluster)
         drawn = members[:: max(1, -(-len(members) // max_lines))]
@@ -208,6 +205,7 @@ def _note(model: Any, rules: Any, n_beyond: int) -> str:
 
 
 def _read_lines(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The series, and when each value was measured."""
     lines, times = read_fitted_series(model, series, times)
     if times is None:
         return lines, [np.arange(len(one)) for one in lines]

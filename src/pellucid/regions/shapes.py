@@ -286,7 +286,13 @@ class Boxes(NumericRegions):
         return self.lower[region].copy(), self.upper[region].copy()
 
     def outlines(self, window: Window) -> list[np.ndarray]:
-        return [_corners(low, high, window) for low, high in zip(self.lower, self.upper)]
+        left, right = np.array(window, dtype=float).T
+        low = np.maximum(self.lower, left - (right - left))
+        high = np.minimum(self.upper, right + (right - left))
+        if len(window) == 1:
+            low, high = np.insert(low, 1, 0.02, axis=1), np.insert(high, 1, 0.98, axis=1)
+        corners = zip(*low.T, *high.T)
+        return [np.array([[a, b], [c, b], [c, d], [a, d], [a, b]]) for a, b, c, d in corners]
 
     def with_middle_ends(self, axes: Iterable[int]) -> Boxes:
         both = np.stack([self.lower, self.upper])
@@ -464,18 +470,5 @@ def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarra
     return ((difference @ shape) * difference).sum(axis=1)
 
 
-def _products(
-    factors: Sequence[float], terms: Sequence[str], number: Callable[[float], str]
-) -> str:
+def _products(factors: list[float], terms: Sequence[str], number: Callable[[float], str]) -> str:
     return " + ".join(f"{number(factor)} * {term}" for factor, term in zip(factors, terms))
-
-
-def _corners(low: np.ndarray, high: np.ndarray, window: Window) -> np.ndarray:
-    """Corners of a box, closed."""
-    low, high = np.array(low, dtype=float), np.array(high, dtype=float)
-    for axis, (left, right) in enumerate(window):
-        margin = right - left
-        low[axis], high[axis] = max(low[axis], left - margin), min(high[axis], right + margin)
-    bottom, top = (low[1], high[1]) if len(window) == 2 else (0.02, 0.98)
-    x, y = [low[0], high[0], high[0], low[0], low[0]], [bottom, bottom, top, top, bottom]
-    return np.column_stack([x, y])

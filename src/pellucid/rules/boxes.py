@@ -62,18 +62,16 @@ def with_ends(box: Box, position: int, lower: float, upper: float) -> Box:
 class RuleColumns:
     """The columns of a dense or CSC matrix as small integers, by which boxes are searched."""
 
-    n_rows: int
-    names: Sequence[str | Indicator]
-    is_set: np.ndarray
-
     def __init__(self, X: Any, names: Sequence[str | Indicator], weight: np.ndarray) -> None:
         groups: dict[Any, list[int]] = {}
         for feature, name in enumerate(names):
             key = ("set", name.column) if isinstance(name, Indicator) else feature
             groups.setdefault(key, []).append(feature)
-        self.X, self.n_rows, self.names = X, X.shape[0], names
+        self.X, self.n_rows = X, int(X.shape[0])
+        self.names: Sequence[str | Indicator] = names
         self.features: list[list[int]] = list(groups.values())
-        self.is_set = np.array([isinstance(names[group[0]], Indicator) for group in self.features])
+        is_set = [isinstance(names[group[0]], Indicator) for group in self.features]
+        self.is_set: np.ndarray = np.array(is_set)
         self._weight = weight
         self._values: dict[int, np.ndarray] = {}
         self.is_coarse: list[bool] = [False] * len(self.features)  # codes of several values

@@ -48,12 +48,8 @@ def _conditions(columns: RuleColumns, column: int) -> list[BoxCondition]:
         sets = chain.from_iterable(combinations(codes, n) for n in range(1, len(uppers)))
         return [BoxCondition(column, codes=frozenset(chosen)) for chosen in sets]
     lowers, highs = [-np.inf, *uppers[:-1].tolist()], [*uppers[:-1].tolist(), np.inf]
-    return [
-        BoxCondition(column, low, high)
-        for i, low in enumerate(lowers)
-        for high in highs[i:]
-        if low > -np.inf or high < np.inf
-    ]
+    intervals = ((low, high) for i, low in enumerate(lowers) for high in highs[i:])
+    return [BoxCondition(column, *ends) for ends in intervals if ends != (-np.inf, np.inf)]
 
 
 def find_optimum(problem: RuleProblem) -> tuple[list[tuple[int, Box]], int]:

@@ -54,6 +54,7 @@ class Candidate:
     cost: int
 
 
+@dataclass(eq=False)
 class RuleProblem:
     """Rows of positive weight, their clusters (-1 for noise), and what is asked of the rules.
 
@@ -65,29 +66,21 @@ class RuleProblem:
     weight: np.ndarray
     labels: np.ndarray
     limits: RuleLimits
-    by_value: bool  # whether the ends of intervals are searched by value, not by code only
-    unit: float
+    by_value: bool = True  # whether the ends of intervals are searched by value, not by code only
 
-    def __init__(
-        self,
-        columns: RuleColumns,
-        weight: np.ndarray,
-        labels: np.ndarray,
-        limits: RuleLimits,
-        by_value: bool = True,
-    ) -> None:
+    def __post_init__(self) -> None:
+        limits, weight = self.limits, self.weight
         excess = int(weight.sum()).bit_length() - _MAX_BITS[limits.overlap]
         if excess > 0:
             support = [(a / 2**excess, b / 2**excess) for a, b in limits.min_support]
-            limits = replace(limits, min_support=support)
-            weight = (weight + 2 ** (excess - 1)) >> excess
-        self.columns, self.weight, self.labels, self.limits = columns, weight, labels, limits
-        self.by_value, self.unit = by_value, 2.0 ** max(excess, 0)
+            self.limits = limits = replace(limits, min_support=support)
+            self.weight = weight = (weight + 2 ** (excess - 1)) >> excess
+        self.unit: float = 2.0 ** max(excess, 0)
         is_same = limits.noise_cost == limits.mistake_cost  # both may be infinite
         rate = 1.0 if is_same else limits.noise_cost / limits.mistake_cost
         # The weight of each row in a rule of another cluster.
         noise_weight = np.rint(weight * rate).astype(np.int64)
-        self.other: np.ndarray = np.where(labels < 0, noise_weight, weight)
+        self.other: np.ndarray = np.where(self.labels < 0, noise_weight, weight)
         self.max_columns: int = min(limits.max_columns, limits.max_conditions)
         bits = _RATE_BITS[limits.overlap]
         cost = min(max(limits.mistake_cost, 2.0**-10), 2.0**bits)

@@ -343,12 +343,9 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         self.uncovered_: list[Any] = [name for name in reference.names if name not in described]
         store_training_data(self, X=X)
         if not fitted:
-            warnings.warn(
-                "no rule raises the objective, so that every row is unexplained; use a smaller "
-                "mistake_cost or min_support, or more max_conditions",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            text = "no rule raises the objective, so that every row is unexplained; use a smaller "
+            text += "mistake_cost or min_support, or more max_conditions"
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
 
     def _find_reference(self, numbers: Any, weights: Weights, X: Any, y: Any) -> Reference:
@@ -396,11 +393,9 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         if asked is None:
             first = np.minimum(FIRST_EXPLAINS * per_row, sizes / 4)
             support = np.maximum(sizes / 20, np.minimum(EXPLAINED_AT_LEAST * per_row, sizes / 2))
-        elif isinstance(asked, Integral):
-            support = np.full(len(names), asked * per_row)
         else:
-            support = asked * sizes
-        first = first if asked is None else support
+            is_number = isinstance(asked, Integral)
+            first = support = np.full(len(names), asked * per_row) if is_number else asked * sizes
         p = self.min_precision
         cost = max(self.mistake_cost, p / (1 - p) if p < 1 else np.inf)
         noise = self.mistake_cost if self.noise_cost is None else self.noise_cost

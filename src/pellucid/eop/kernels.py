@@ -98,13 +98,9 @@ def _loss(margin, is_logistic):
     Squared hinge loss max(0, 1 - m)², or logistic loss log(1 + exp(-m)).
     """
     if is_logistic:
-        if margin > 0:
-            e = np.exp(-margin)
-            p = e / (1 + e)
-            return np.log1p(e), -p, p * (1 - p)
-        e = np.exp(margin)
-        p = 1 / (1 + e)
-        return np.log1p(e) - margin, -p, p * (1 - p)
+        e = np.exp(-abs(margin))
+        p = (e if margin > 0 else 1.0) / (1 + e)
+        return np.log1p(e) - min(margin, 0.0), -p, p * (1 - p)
     gap = 1 - margin
     if gap <= 0:
         return 0.0, 0.0, 0.0

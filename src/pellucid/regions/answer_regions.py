@@ -89,14 +89,13 @@ def answer_regions(
         pieces = []
         for region, text in enumerate(level.regions.texts(described)):
             weight = level.counts[region].sum(axis=1)
-            is_divided = int(np.count_nonzero(weight)) > 1
             pieces += [
                 AnswerRegion(
                     level=index,
                     region=region,
                     answer=classes[answer],
                     features=level.features,
-                    **_describe_part(level, region, answer, text, is_divided, described, classes),
+                    **_describe_part(level, region, answer, text, described, classes),
                     support=float(weight[answer] * unit),
                     share=float(weight[answer] / total),
                     purity=float(level.counts[region, answer, answer] / weight[answer]),
@@ -110,19 +109,14 @@ def answer_regions(
 
 
 def _describe_part(
-    level: ListLevel,
-    region: int,
-    answer: int,
-    text: str,
-    is_divided: bool,
-    described: list[str | Indicator],
-    classes: np.ndarray,
+    level: ListLevel, region: int, answer: int, text: str, described: list[Any], classes: np.ndarray
 ) -> dict[str, Any]:
     """Text, bounds and number of inequalities of the part of a region that predicts a class."""
     columns, classifier = column_texts(described), level.classifier
     where, condition, bounds = text, "", {}
     n_inequalities = int(level.regions.n_facets[region])
     is_box = level.regions.box_bounds(region) is not None
+    is_divided = np.count_nonzero(level.counts[region].sum(axis=1)) > 1
     if is_box:
         ends = level.ends(region, answer)
         bounds = dict(zip(columns, zip(*(end.tolist() for end in ends))))
@@ -134,9 +128,6 @@ def _describe_part(
     elif is_divided:
         name = type(classifier).__name__
         condition = say("whereClassifier", classifier=name, answer=str(classes[answer]))
-    return {
-        "where": where,
-        "condition": condition,
-        "bounds": bounds,
-        "n_inequalities": n_inequalities + bool(condition),
-    }
+    n_inequalities += bool(condition)
+    texts = {"where": where, "condition": condition}
+    return {**texts, "bounds": bounds, "n_inequalities": n_inequalities}

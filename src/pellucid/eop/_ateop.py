@@ -22,10 +22,7 @@ _ATTEMPTS = 5  # number of values of the training ε that are tried per level
 
 
 class ATEOPLearner(Learner):
-    """Algorithm 2: regions of all projections compete, and held-out rows only select regions.
-
-    They never change boundaries, so the held-out error of a region is not biased by fitting.
-    """
+    """Algorithm 2: regions compete; held-out rows only select, so that errors are not biased."""
 
     def _attempts(self) -> Iterator[tuple[float, list[ProjectionCandidate]]]:
         allowed = self.settings.max_error

@@ -30,7 +30,6 @@ from pellucid.eop.explanations import (
     UncoveredRows,
     closest_level,
     explain_rows,
-    level_rules,
 )
 from pellucid.eop.finders import Calibration, Finder
 from pellucid.eop.learning import Learner
@@ -47,6 +46,7 @@ from pellucid.eop.shape_finders import BoxFinder, EllipseFinder, PolyhedronFinde
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
 from pellucid.metrics.rule_lists import LevelMeasures, level_measures
+from pellucid.regions.answer_regions import answer_regions
 from pellucid.regions.levels import (
     Level,
     LevelAnswers,
@@ -57,7 +57,7 @@ from pellucid.regions.levels import (
     project,
     shares_by_answer,
 )
-from pellucid.regions.words import with_formats
+from pellucid.regions.words import column_texts, with_formats
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X
@@ -306,7 +306,8 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
         ndarray of shape (n_samples,)
             With ``leftover="abstain"``, `abstain_label_` for rows in no region.
         """
-        return self._labels[self._answers(X)[1]]
+        answer = self._answers(X)[1]
+        return self._labels[answer]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class frequencies among the training rows with the same prediction in the same region.
@@ -497,9 +498,13 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
             :class:`~pellucid.eop.explanations.EOPExplanation` per row. Prints as text.
         """
         check_is_fitted(self)
-        rules: list[LevelRule] = level_rules(
-            self.levels_, self._column_names, self.classes_, self._total, self._weight_unit
-        )
+        rules: list[LevelRule] = []
+        levels, names = self.levels_, self._column_names
+        described = answer_regions(levels, names, self.classes_, self._total, self._weight_unit)
+        for level, pieces in zip(levels, described):
+            columns = tuple(column_texts(names[f] for f in level.features))
+            figures = level.coverage, level.error, level.held_out_error
+            rules.append(LevelRule(len(rules), columns, tuple(pieces), *figures))
         leftover = self._describe_uncovered()
         if X is None:
             return RuleList([*rules, leftover])

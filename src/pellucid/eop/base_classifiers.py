@@ -165,11 +165,7 @@ class KNNBase(BaseClassifier):
 
 
 class SklearnBase(BaseClassifier):
-    """A scikit-learn classifier given by the user.
-
-    Training rows are predicted by cross-validation, because the training error of a flexible
-    classifier is too optimistic.
-    """
+    """A classifier given by the user; cross-validated, as training errors are too optimistic."""
 
     failure: str
 
@@ -250,10 +246,7 @@ class Scan:
     def ranked(
         self, penalty: float, choose: str, max_error_index: int = 0
     ) -> Iterator[tuple[int, ...]]:
-        """Projections, best first: by error, by potential ("coverage"), or alternately by both.
-
-        Ties go to fewer columns, then to earlier columns. Each column adds the penalty η.
-        """
+        """Projections, best first: by error, by potential ("coverage"), or alternately by both."""
         if choose == "both":
             rankings = [
                 self.ranked(penalty, name, max_error_index) for name in ("coverage", "error")
@@ -290,8 +283,6 @@ def scan_projections(
     # A cell has about `_ROWS_PER_CELL` rows.
     per_column = total / problem.weights.units_per_weight / _ROWS_PER_CELL
     n_bins = [int(np.clip(per_column ** (1 / s.shape[1]), 2, _MAX_BINS)) for s in subsets]
-    position = np.zeros(problem.n_features, dtype=np.int64)
-    position[features] = np.arange(len(features))
     codes = {n: bin_codes(problem, rows, features, n) for n in set(n_bins)}
 
     def score(task: tuple[int, int]) -> None:
@@ -300,10 +291,9 @@ def scan_projections(
         i, start = task
         block = slice(start, start + _BLOCK)
         some, n = subsets[i][block], n_bins[i]
-        answers, places, scores = base.answers(rows, some), position[some], potential[i][:, block]
-        score_projections(
-            answers, y, units, codes[n], places, n, gains, _STEPS - gains, wrong[i][block], scores
-        )
+        rated = base.answers(rows, some), y, units, codes[n], np.searchsorted(features, some), n
+        scores = wrong[i][block], potential[i][:, block]
+        score_projections(*rated, gains, _STEPS - gains, *scores)
 
     tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
     problem.pool.map(score, tasks)

@@ -39,10 +39,7 @@ def bin_ranks(ranks, sizes, units, n_bins, is_used, codes, starts):
 
 @allocating
 def positive_sums(codes, subsets, y, own, cost, n_bins, n_classes, bound):
-    """Fill in `bound` (n_subsets, n_classes): the sum of the positive cells of a grid.
-
-    It is an upper bound of the value of a box on this grid. `subsets` are positions in `codes`.
-    """
+    """Fill in `bound` (n_subsets, n_classes) of boxes on a grid: the sum of its positive cells."""
     n_subsets, dim = subsets.shape
     n_cells = n_bins**dim
     gained, lost = np.empty(n_classes * n_cells, np.int64), np.empty(n_cells, np.int64)
@@ -133,10 +130,7 @@ def best_grid_box(first, second, gains, n_bins, facet, is_bounded, least, box):
 
 @allocating
 def improve_box(ranks, sizes, gains, facet, lower, upper):
-    """Optimize the ends of a box, lower ≤ rank ≤ upper, until its value, the result, stops growing.
-
-    With the other columns fixed, the best interval of a column is found in one pass.
-    """
+    """Optimize the ends of a box, lower ≤ rank ≤ upper, column by column; returns its value."""
     dim, n = ranks.shape
     outside = np.zeros(n, np.int8)
     n_ends = 0

@@ -50,11 +50,7 @@ class FlatList:
         return found[::-1]
 
     def pruned(self, facet_units: float) -> np.ndarray:
-        """Indices of the regions without those whose removal saves most, until none saves anything.
-
-        A removal saves `facet_units` per inequality, and costs the weight of the rows that are then
-        classified wrongly instead of correctly.
-        """
+        """Indices of the regions that remain if the worst goes, while that saves `facet_units`."""
         kept = np.arange(len(self.answer))
         while len(kept):
             saved = facet_units * self.n_facets[kept] - self._lost(kept)
@@ -113,9 +109,6 @@ class BoxList:
     the box if the box corrects it, and loses its weight if it was classified correctly without the
     box. Rows that gain nothing count an eighth, positive if they are of the class of the box, so
     that its ends lie where its class ends.
-
-    Without `optimizes`, boxes are only removed. With it, a class with at least 2 % of the rows
-    keeps a box, which may be impure, unless the default is this class.
     """
 
     search: ClassBoxSearch
@@ -133,8 +126,6 @@ class BoxList:
         share = search.class_units(self._all_rows) / search.total
         needed = np.flatnonzero(share >= tuning.MIN_SHARE)
         self._needed: list[int] = needed.tolist() if settings.optimizes else []
-
-    # Growth
 
     def grow(self) -> list[RankBox]:
         """Boxes of the largest net support in turn; ε is relaxed while none is positive."""
@@ -190,8 +181,6 @@ class BoxList:
         limit = self.settings.purity_limit if limit is None else limit
         is_pure = is_error_allowed(total - right, total, limit)
         return right >= max(n_rows * per_weight, support, 1) and is_pure
-
-    # Simplification
 
     def path(self, boxes: list[RankBox], penalties: Sequence[float]) -> Iterator[list[RankBox]]:
         """The list after each η, in ascending order: prune it, then optimize its boxes."""
@@ -337,8 +326,6 @@ class BoxList:
                 if box.figures.n_ends and self._is_allowed(box, class_units, 0.5, 1.0):
                     return box
         return None
-
-    # Results
 
     def in_values(
         self, box: RankBox, left: np.ndarray, round_ends: bool = True

@@ -48,14 +48,11 @@ class Stakes(NamedTuple):
 
 @dataclass(eq=False)
 class ClassBoxSearch:
-    """Search for the boxes of the largest values in many projections of some rows of a problem.
-
-    `subsets` become positions in `features`. `ranks` are dense, and below `sizes`.
-    """
+    """Search for the boxes of the largest values in many projections of some rows of a problem."""
 
     problem: RegionProblem
     rows: np.ndarray
-    subsets: list[np.ndarray]
+    subsets: list[np.ndarray]  # columns of the problem, which become positions in `features`
 
     def __post_init__(self) -> None:
         features = np.unique(np.concatenate([subset.ravel() for subset in self.subsets]))

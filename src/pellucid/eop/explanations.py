@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.texts import rule_words, say
-from pellucid.regions.answer_regions import AnswerRegion, answer_regions, region_text
+from pellucid.regions.answer_regions import AnswerRegion, region_text
 from pellucid.regions.levels import Level, LevelAnswers, project
-from pellucid.regions.words import column_texts
-from pellucid.tables.encoding import Indicator
 
 
 @dataclass(frozen=True)
@@ -191,22 +189,6 @@ class SeedStability:
             f"accuracy: {min(self.accuracy):.3f} to {max(self.accuracy):.3f}\n"
             f"same prediction: {100 * self.agreement:.1f}% of the rows, mean over pairs of fits"
         )
-
-
-def level_rules(
-    levels: Sequence[Level],
-    names: Sequence[str | Indicator],
-    classes: np.ndarray,
-    total: float,
-    unit: float = 1.0,
-) -> list[LevelRule]:
-    """Describe all levels; see `answer_regions` for the parameters."""
-    rules: list[LevelRule] = []
-    for level, pieces in zip(levels, answer_regions(levels, names, classes, total, unit)):
-        columns = tuple(column_texts(names[f] for f in level.features))
-        figures = level.coverage, level.error, level.held_out_error
-        rules.append(LevelRule(len(rules), columns, tuple(pieces), *figures))
-    return rules
 
 
 def explain_rows(

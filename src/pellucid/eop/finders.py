@@ -33,15 +33,12 @@ class Calibration:
 
 @dataclass(frozen=True)
 class RegionSearchResult:
-    """Regions before and after calibration (see `Calibration`), and the region of each row.
-
-    `which` and `held_which` are indices in `after` by training row and by held-out row; -1 if none.
-    """
+    """Regions before and after calibration (see `Calibration`), and the region of each row."""
 
     before: Regions
     after: Regions
-    which: np.ndarray
-    held_which: np.ndarray
+    which: np.ndarray  # index in `after` by training row; -1 if none
+    held_which: np.ndarray  # the same by held-out row
     deleted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     held_out_rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     held_out_error: np.ndarray = field(default_factory=lambda: np.empty(0))

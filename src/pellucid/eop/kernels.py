@@ -93,10 +93,7 @@ def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
 
 @inner
 def _loss(margin, is_logistic):
-    """Loss of the margin m = t·f, with its first and second derivative.
-
-    Squared hinge loss max(0, 1 - m)², or logistic loss log(1 + exp(-m)).
-    """
+    """Squared hinge loss max(0, 1 - m)², or logistic loss log(1 + exp(-m)); two derivatives."""
     if is_logistic:
         e = np.exp(-abs(margin))
         p = (e if margin > 0 else 1.0) / (1 + e)

@@ -260,13 +260,10 @@ class EOPLearner(Learner):
         return list(relaxed_errors(max_error, class_units, self.settings.relax))
 
     def _regions(self, candidate: ProjectionCandidate, max_error: float) -> RegionSearchResult:
-        """Regions without those in which a class has an error above `purity_limit` on all rows.
-
-        A region may get rows of a dropped one, so this is repeated.
-        """
+        """Regions without those in which a class has an error above `purity_limit` on all rows."""
         found = super()._regions(candidate, max_error)
         kept, regions, which = np.arange(len(found.after)), found.after, found.all_which
-        while len(kept):
+        while len(kept):  # a region may get rows of a dropped one
             counts = self._counts(candidate, len(kept), which)
             total = counts.sum(axis=2)
             wrong = total - np.diagonal(counts, axis1=1, axis2=2)
@@ -308,8 +305,7 @@ class ClassLearner(EOPLearner):
     """All projections and classes compete for the region with the largest net support.
 
     It is C - (1 - ε) / ε · W minus η · (number of inequalities) times the weight of all rows, where
-    C and W are the weights of its rows of the class and of its other rows. At the end, regions
-    whose removal costs less than η per inequality are removed.
+    C and W are the weights of its rows of the class and of its other rows.
     """
 
     rows: np.ndarray

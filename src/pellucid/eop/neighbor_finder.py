@@ -80,10 +80,7 @@ def safe_divide(part: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 class KNNClassifier:
-    """Predicts the class with the largest weight among the nearest rows; ties go to the lowest.
-
-    Columns are divided by `scale` before distances are computed.
-    """
+    """Predicts the class with the largest weight among the nearest rows; ties go to the lowest."""
 
     def __init__(
         self,
@@ -119,11 +116,7 @@ def _heaviest(found: Neighbors) -> np.ndarray:
 
 @dataclass(eq=False, repr=False)
 class NeighborRegion(Regions):
-    """The set of points with a score of at least a threshold t.
-
-    The score of a point p is Σ w_i·[n_i is correctly classified] / Σ w_i over its m nearest
-    training rows n_i, with w_i = 1 / (d(p, n_i) + tiny).
-    """
+    """The set of points with a score, see `EOPClassifier`, of at least a threshold."""
 
     kind = "nonparametric"
     classifier_cost = 1
@@ -205,9 +198,7 @@ class NeighborFinder(Finder):
 
     The threshold is raised until the error inside is at most ε, on held-out and training rows
     together: held-out rows alone are too few at late levels. This is sound because scores are
-    leave-one-out, and base classifiers predict their training rows out of sample or have too few
-    parameters to overfit. With few neighbors regions arise by chance, so that m is at least that
-    of the initial ε, which is limited.
+    leave-one-out, and base classifiers predict out of sample or have too few parameters to overfit.
     """
 
     def find(
@@ -215,6 +206,7 @@ class NeighborFinder(Finder):
     ) -> RegionSearchResult:
         n, min_score = len(view.P), 1 - max_error
         current, initial = (ceil(1 / max(e, 1e-3) - 1e-9) for e in (max_error, self.max_error))
+        # With few neighbors regions arise by chance.
         m = max(current, min(initial, _MAX_INITIAL_NEIGHBORS))
         correct, units = view.all_correct, view.all_units
         weight = units / view.units_per_weight

@@ -24,10 +24,7 @@ MAX_SUBSETS = 2_000_000  # largest number of subsets that ``projections="all"`` 
 
 @dataclass(frozen=True)
 class Settings:
-    """Parameters of the level search; see `EOPClassifier` and `ATEOPClassifier`.
-
-    If `optimizes`, boxes are optimized together at the end, with each η of `penalties` in turn.
-    """
+    """Parameters of the level search; see `EOPClassifier` and `ATEOPClassifier`."""
 
     max_error: float
     complexity_penalty: float
@@ -39,8 +36,8 @@ class Settings:
     confidence: float = 0.0
     is_strict: bool = False
     has_default: bool = True
-    optimizes: bool = False
-    penalties: tuple[float, ...] = ()
+    optimizes: bool = False  # whether boxes are optimized together at the end,
+    penalties: tuple[float, ...] = ()  # with each η in turn
 
     @property
     def purity_limit(self) -> float:
@@ -96,10 +93,8 @@ def hold_out(
 
 
 def stratified_folds(y: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Fold of each row: those of a class, in the given order, go to the folds in turn.
-
-    `StratifiedKFold` of scikit-learn refuses, or warns of, classes with fewer rows than folds.
-    """
+    """Fold of each row: those of a class, in the given order, go to the folds in turn."""
+    # `StratifiedKFold` of scikit-learn refuses, or warns of, classes with fewer rows than folds.
     order = order[np.argsort(y[order], kind="stable")]
     fold = np.empty(len(y), dtype=np.int64)
     fold[order] = np.arange(len(y)) % N_FOLDS
@@ -109,10 +104,7 @@ def stratified_folds(y: np.ndarray, order: np.ndarray) -> np.ndarray:
 def list_projections(
     features: np.ndarray, max_dim: int, projections: str | int, random: np.random.RandomState
 ) -> list[np.ndarray]:
-    """Subsets of at most `max_dim` columns: one array per size, in lexicographic order.
-
-    A number of `projections` is divided evenly among the sizes, as far as there are enough of each.
-    """
+    """Subsets of at most `max_dim` columns: one array per size, in lexicographic order."""
     sizes = range(1, min(max_dim, len(features)) + 1)
     counts = [comb(len(features), size) for size in sizes]
     if projections == "all":
@@ -123,25 +115,17 @@ def list_projections(
                 "that many at random"
             )
         return [features[_all_subsets(len(features), size)] for size in sizes]
-    quotas = _split_evenly(int(projections), counts)
-    return [
-        features[_draw(len(features), size, quota, count, random)]
-        for size, quota, count in zip(sizes, quotas, counts)
-    ]
+    # Equal parts of at most `counts`; the rest goes to larger counts.
+    quotas = [0] * len(counts)
+    for done, i in enumerate(sorted(range(len(counts)), key=counts.__getitem__)):
+        quotas[i] = min(counts[i], (int(projections) - sum(quotas)) // (len(counts) - done))
+    drawn = (_draw(len(features), *each, random) for each in zip(sizes, quotas, counts))
+    return [features[subsets] for subsets in drawn]
 
 
 def _all_subsets(n: int, size: int) -> np.ndarray:
     """Subsets of 0 .. n - 1, in lexicographic order."""
     return np.array(list(combinations(range(n), size)), dtype=np.int64).reshape(-1, size)
-
-
-def _split_evenly(total: int, counts: list[int]) -> list[int]:
-    """Divide `total` into equal parts of at most `counts`; the rest goes to larger counts."""
-    quotas = [0] * len(counts)
-    ascending = sorted(range(len(counts)), key=lambda i: counts[i])
-    for done, size in enumerate(ascending):
-        quotas[size] = min(counts[size], (total - sum(quotas)) // (len(counts) - done))
-    return quotas
 
 
 def _draw(n: int, size: int, quota: int, count: int, random: np.random.RandomState) -> np.ndarray:
@@ -185,10 +169,7 @@ class RegionProblem:
 
     @cached_property
     def scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of each column, rounded to about three digits.
-
-        This makes them independent of the summation order and of whether a row is repeated.
-        """
+        """Mean and standard deviation of columns, rounded: the order of sums does not matter."""
         weight = self.weight(self._all_rows)
         weight = weight / weight.sum()
 

@@ -28,12 +28,7 @@ _FACTORS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
 
 
 class BoxFinder(ShapeFinder):
-    """Find boxes with a large surplus; with one column, exactly.
-
-    The search starts from the best box of each pair of columns on a grid of 64 quantiles, and with
-    more than two columns from boxes around random rows. The ends are then optimized, one column at
-    a time, over all values.
-    """
+    """Find boxes: optimized column by column from the best ones on grids, or around random rows."""
 
     def join(self, regions: Sequence[Any], dim: int) -> Boxes:
         return Boxes.join(regions, dim)
@@ -94,10 +89,7 @@ class BoxFinder(ShapeFinder):
 
 
 def round_box(box: Boxes, P: np.ndarray, style: ThresholdStyle = "round") -> Boxes:
-    """Choose ends, by default with the fewest digits, that keep the same rows of `P` inside.
-
-    An end becomes infinite if no row that satisfies the other columns lies beyond it.
-    """
+    """Choose ends, infinite or with the fewest digits, that keep the same rows of `P` inside."""
     lower, upper = box.lower[0].copy(), box.upper[0].copy()
     for a in range(box.dim):
         satisfied = (lower < P) & (upper >= P)
@@ -192,10 +184,7 @@ class PolyhedronFinder(ShapeFinder):
 
 
 def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipse | None:
-    """The ellipse of the largest surplus, grown from a few seeds; None if it is not positive.
-
-    Seeds are random rows that are correctly classified and not yet covered.
-    """
+    """The ellipse of the largest surplus, grown from random seeds; None if it is not positive."""
     seeds = random.permutation(np.flatnonzero(gains > 0))[:_SEEDS]
     grown = [grow(rows, gains, seed) for seed in seeds]
     return max(grown, key=itemgetter(1), default=(None, 0))[0]
@@ -204,8 +193,8 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState
 def grow(rows: Rows, gains: np.ndarray, seed: int) -> tuple[Ellipse | None, int]:
     """The ellipse grown from one seed, and its surplus.
 
-    The radius is chosen for the largest surplus. Center and shape are then the mean and the inverse
-    covariance of the correctly classified rows inside and slightly beyond, and so on.
+    Center and shape become the mean and the inverse covariance of the correctly classified rows
+    inside and slightly beyond, at the radius of the largest surplus, as long as that rises.
     """
     center, shape = rows.P[seed], np.diag(1 / rows.scale**2)
     best, best_value = None, 0

@@ -85,12 +85,9 @@ class _PlottedFeature:
     def __init__(
         self, values: np.ndarray, cuts: list[float], cluster: np.ndarray, seed: int
     ) -> None:
-        is_there = np.isfinite(values)
-        there = values[is_there]
-        is_whole = bool((there == np.floor(there)).all())
-        cluster = cluster[is_there]
-        axis = self.axis = choose_axis(there, is_whole=is_whole, cuts=cuts, cluster=cluster)
-        self.is_jittered = is_whole and len(there) > 0 and np.ptp(there) < _MAX_JITTERED
+        is_whole = bool((values == np.floor(values)).all())
+        axis = self.axis = choose_axis(values, is_whole=is_whole, cuts=cuts, cluster=cluster)
+        self.is_jittered = is_whole and len(values) > 0 and np.ptp(values) < _MAX_JITTERED
         low, high = (float(axis.positions(end)) for end in (axis.edges[0], axis.edges[-1]))
         margin = 0.04 * (high - low)
         self.limits = float(axis.values(low - margin)), float(axis.values(high + margin))

@@ -181,10 +181,7 @@ def _prepared(ax: Axes | None, measure: str, reference: str, where: str = "") ->
 def _write_names(
     ax: Axes, x: list[float], y: list[float], names: list[str], curve: list[int], may_be_far: bool
 ) -> None:
-    """Write names beside their points, without overlaps with each other and with a curve.
-
-    A name without a free place is farther away, with a line to its point, or left out.
-    """
+    """Write names beside their points, without overlaps; otherwise farther away, or not at all."""
     from matplotlib.path import Path
     from matplotlib.transforms import Bbox
 

@@ -34,10 +34,7 @@ class ListLevel:
     counts: np.ndarray  # weight of the training rows by region, predicted class and true class
 
     def ends(self, region: int, answer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of a box, cut at the threshold of a stump where a class is predicted.
-
-        Other shapes have only the threshold.
-        """
+        """Ends of a box, if it is one, cut at the threshold of a stump that predicts a class."""
         infinite = np.full(self.regions.dim, np.inf)
         lower, upper = self.regions.box_bounds(region) or (-infinite, infinite)
         stump = self.classifier

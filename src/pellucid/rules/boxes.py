@@ -289,10 +289,7 @@ def rounded(columns: RuleColumns, box: Box, style: ThresholdStyle) -> Box:
 
 
 def _end(low: float, high: float, is_lower: bool, style: ThresholdStyle) -> float:
-    """An end in [low, high), next to the rows inside if that needs no more decimals than the data.
-
-    The rows of other clusters begin somewhere in the gap.
-    """
+    """An end in [low, high), next to the rows inside if it has no more decimals than the data."""
     part = (high - low) * GAP
     near = (high - part, high) if is_lower else (low, low + part)
     if low <= near[0] < near[1] <= high:

@@ -16,7 +16,7 @@ from pellucid.regions.levels import ListLevel
 from pellucid.regions.shapes import Boxes
 from pellucid.rules.boxes import Box, RuleColumns, size_of
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.encoding import ColumnNames, Indicator
+from pellucid.tables.encoding import Indicator
 
 
 @dataclass(frozen=True)
@@ -183,14 +183,7 @@ def priorities(fitted: Sequence[FittedRule]) -> list[int]:
     return sorted(range(len(fitted)), key=keys.__getitem__)
 
 
-def as_regions(
-    fitted: Sequence[FittedRule],
-    *,
-    unit: float,
-    names: ColumnNames,
-    classes: Sequence[Any],
-    **more: Any,
-) -> RegionList:
+def as_regions(fitted: Sequence[FittedRule], unit: float, **described: Any) -> RegionList:
     """The rules as a decision list, the one that decides first at the top; units as weights."""
     levels = []
     for i in priorities(fitted):
@@ -201,8 +194,9 @@ def as_regions(
             # The end between the two values of an indicator is 0.
             end = 0.0 if isinstance(condition.name, Indicator) else condition.threshold
             (upper if condition.is_upper else lower)[features.index(condition.feature)] = end
-        counts = np.zeros((1, len(classes), len(classes)))
-        counts[0, answer] = fitted[i].weights[:-1] * unit
+        weights = fitted[i].weights[:-1] * unit
+        counts = np.zeros((1, len(weights), len(weights)))
+        counts[0, answer] = weights
         classifier = Stump(0, 0.0, answer, answer)
         levels.append(ListLevel(features, classifier, Boxes(lower, upper), counts))
-    return RegionList(levels, names=names, classes=classes, default=None, **more)
+    return RegionList(levels, default=None, **described)

@@ -184,11 +184,7 @@ def _add_condition(sums, offset, is_set, box, inside, n_used, limits, found, kep
 
 @inner
 def _replace_condition(codes, gain, offset, is_set, root, box, inside, n_used, limits, work):
-    """Replace the condition by which the value rises most; returns whether there is one.
-
-    With one condition, others may be chosen on the sums of all rows, `root`. Ties go to the first
-    condition, and there to the first column.
-    """
+    """Replace the condition by which the value rises most, the first of ties; whether one does."""
     sums, slot_sums, best_sums, found, kept, ends, place, rows = work
     size, at, n_codes = box[SIZE, :n_used].sum(), -1, 0
     for slot in range(n_used if n_used > 1 else 0):
@@ -318,7 +314,7 @@ def _find_starts(root, offset, is_set, max_size, found, starts):
 
 
 @allocating
-def improve_box(codes, own, other, rates, offset, is_set, box, inside, limits):
+def improve_box(codes, own, other, rates, offset, is_set, limits, box, inside):
     """Improve one box; returns its value. The parameters are those of `search_boxes`."""
     gain, root = np.zeros(len(own), np.int64), np.zeros(offset[-1], np.int64)
     _subtract(own, other, rates, 0, gain)

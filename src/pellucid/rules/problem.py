@@ -56,15 +56,11 @@ class Candidate:
 
 @dataclass(eq=False)
 class RuleProblem:
-    """Rows of positive weight, their clusters (-1 for noise), and what is asked of the rules.
-
-    Weights, and supports in `limits`, are in units. `gain_rate` is the gain of a unit of weight,
-    and `cost_rate` the cost of a wrong one.
-    """
+    """Rows of positive weight, their clusters, and what is asked of the rules."""
 
     columns: RuleColumns
-    weight: np.ndarray
-    labels: np.ndarray
+    weight: np.ndarray  # in units, as the supports in `limits`
+    labels: np.ndarray  # -1 for noise
     limits: RuleLimits
     by_value: bool = True  # whether the ends of intervals are searched by value, not by code only
 
@@ -83,6 +79,7 @@ class RuleProblem:
         self.other: np.ndarray = np.where(self.labels < 0, noise_weight, weight)
         self.max_columns: int = min(limits.max_columns, limits.max_conditions)
         bits = _RATE_BITS[limits.overlap]
+        # The gain of a unit of weight, and the cost of a wrong one.
         cost = min(max(limits.mistake_cost, 2.0**-10), 2.0**bits)
         self.gain_rate: int = 2 ** min(10, max(bits - int(np.ceil(cost)).bit_length(), 0))
         self.cost_rate: int = max(round(cost * self.gain_rate), 1)
@@ -111,7 +108,7 @@ class RuleProblem:
         n = 2 * n_starts * len(shifts)
         fields = np.full((n, N_BOX_FIELDS, self.max_columns), -1, dtype=np.int64)
         insides = np.zeros((n, self.max_columns, columns.width), dtype=bool)
-        arguments = *self._arguments(own, other), self._sizes(max_size)
+        arguments = self._arguments(own, other, max_size)
         values = search_boxes(*arguments, shifts, n_starts, fields, insides)
         seen: set[Box] = set()
         for i in np.argsort(-values, kind="stable").tolist():
@@ -138,8 +135,8 @@ class RuleProblem:
         fields = np.full((N_BOX_FIELDS, self.max_columns), -1, dtype=np.int64)
         inside = np.zeros((self.max_columns, self.columns.width), dtype=bool)
         self.columns.encode(box, fields, inside)
-        sizes = self._sizes(self.limits.max_conditions)
-        improve_box(*self._arguments(own, other), fields, inside, sizes)
+        arguments = self._arguments(own, other, self.limits.max_conditions)
+        improve_box(*arguments, fields, inside)
         found = self._refine(self.columns.decode(fields, inside), gain)
         return self.candidate(cluster, found)
 
@@ -154,20 +151,16 @@ class RuleProblem:
             other[barred] = int(self.weight.sum()) + 1
         return own, other, own * self.gain_rate - other * self.cost_rate
 
-    def _arguments(self, own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _arguments(self, own: np.ndarray, other: np.ndarray, max_size: int) -> tuple[Any, ...]:
         """What the compiled loops take first."""
-        rates = np.array([self.gain_rate, self.cost_rate])
-        return self.columns.codes, own, other, rates, self.columns.offset, self.columns.is_set
-
-    def _sizes(self, max_size: int) -> np.ndarray:
+        rates, columns = np.array([self.gain_rate, self.cost_rate]), self.columns
         # A condition costs one unit, so that one that changes nothing is left out.
-        return np.array([max_size, min(self.max_columns, max_size), 1])
+        limits = np.array([max_size, min(self.max_columns, max_size), 1])
+        return columns.codes, own, other, rates, columns.offset, columns.is_set, limits
 
     def _shifts(self, own: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Powers of two by which mistakes cost less when starts are found.
-
-        At the largest, the rows to explain count as much as the others together.
-        """
+        """Powers of two by which mistakes cost less when starts are found."""
+        # At the largest, the rows to explain count as much as the others together.
         gain, cost = int(own.sum()) * self.gain_rate, int(other.sum()) * self.cost_rate
         most = max((cost // max(gain, 1)).bit_length(), 1)
         return np.unique([most * i // (N_COSTS - 1) for i in range(N_COSTS)])
@@ -194,10 +187,7 @@ class RuleProblem:
         return tuple(condition for condition in box if condition.size)
 
     def sample(self) -> RuleProblem | None:
-        """The same problem on some rows with about the same total weight; None if they are few.
-
-        Of each cluster, the distinct rows with the smallest hashes stand for the rest.
-        """
+        """The same problem on rows that stand for others of their cluster; None if all are few."""
         if self.columns.n_rows <= MAX_ROWS:
             return None
         hashes = _hash_rows(self.columns.X, self.labels)

@@ -321,15 +321,10 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         self.upper_bound_: float = found.upper_bound / per_weight
         self.is_optimal_: bool = found.is_optimal
         known = getattr(self, "feature_names_in_", None)
-        self.region_list_: RegionList = as_regions(
-            fitted,
-            unit=1 / per_weight,
-            names=names,
-            classes=reference.names,
-            total=float(rows.weight[rows.labels >= 0].sum() / per_weight),
-            columns=[str(name) for name in names] if known is None else known.tolist(),
-            formats=dict(formats),
-        )
+        described = {"names": names, "classes": reference.names, "formats": dict(formats)}
+        described["columns"] = [*map(str, names)] if known is None else known.tolist()
+        total = float(rows.weight[rows.labels >= 0].sum() / per_weight)
+        self.region_list_: RegionList = as_regions(fitted, 1 / per_weight, total=total, **described)
         answer = np.full(n, -1)
         for i in reversed(self.priorities_):
             answer[fitted[i].inside] = fitted[i].cluster
@@ -339,8 +334,8 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         self.cluster_coverage_: np.ndarray = shares[1]
         self.precision_: float = precision_of(answer, rows)
         self.held_out_precision_: float = precision_of(answer, held)
-        described = {rule.cluster for rule in self.rules_}
-        self.uncovered_: list[Any] = [name for name in reference.names if name not in described]
+        covered = {rule.cluster for rule in self.rules_}
+        self.uncovered_: list[Any] = [name for name in reference.names if name not in covered]
         store_training_data(self, X=X)
         if not fitted:
             text = "no rule raises the objective, so that every row is unexplained; use a smaller "
@@ -375,11 +370,9 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
             for label in np.unique(labels):
                 members = generator.permutation(np.flatnonzero(labels == label))
                 is_held[members[: int(self.held_out * len(members))]] = True
-        groups = []
-        for chosen in (~is_held, is_held):
-            index = np.flatnonzero(chosen & (weights.units > 0))
-            groups.append(RowGroup(index, weights.units[index], labels[index]))
-        return groups[0], groups[1]
+        index = [np.flatnonzero(chosen & (weights.units > 0)) for chosen in (~is_held, is_held)]
+        rows, held = (RowGroup(i, weights.units[i], labels[i]) for i in index)
+        return rows, held
 
     def _limits(self, rows: RowGroup, per_row: float, names: Sequence[Any]) -> RuleLimits:
         """What is asked, with supports in units of weight; an error if it is impossible."""

@@ -36,11 +36,7 @@ class Solution:
 
 @dataclass
 class Selection:
-    """Rules that are chosen one by one, and improved given the others.
-
-    The objective is the weight of the explained rows of each cluster, times the gain of a unit,
-    less the cost of the rows of other clusters in each rule, less the cost of each rule.
-    """
+    """Rules that are chosen one by one, and improved given the others; see `RuleSet`."""
 
     problem: RuleProblem
     chosen: list[Candidate] = field(default_factory=list)

@@ -71,10 +71,7 @@ SHAPES: dict[str, type[Finder]] = {
 
 
 class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
-    """Base class of the classifiers that predict by regions in projections.
-
-    A subclass defines the level search: `_learner` is its class, and `_settings()` its parameters.
-    """
+    """Base of the classifiers by regions; a subclass defines `_learner` and its `_settings()`."""
 
     _parameter_constraints: dict[Any, Any] = {
         "base": [StrOptions(set(BASES)), HasMethods(["fit", "predict"])],
@@ -130,10 +127,8 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
         """
         validate_parameters(self)
         if self.leftover == "neighbours" and self.regions != "nonparametric":
-            raise ValueError(
-                'leftover="neighbours" requires regions="nonparametric"; got '
-                f"regions={self.regions!r}"
-            )
+            text = 'leftover="neighbours" requires regions="nonparametric"; got regions='
+            raise ValueError(f"{text}{self.regions!r}")
         numbers = read_X(self, X, reset=True)
         check_values(numbers, getattr(self, "feature_names_in_", None))
         self.columns_, self.formats_ = None, {}  # `explain_clusters` knows them.
@@ -475,12 +470,10 @@ class BaseEOP(PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin,
         weight = read_sample_weight(sample_weight, len(y))
         given = [model.predict(X) for model in models]
         pairs = [np.mean(a == b) for a, b in combinations(given, 2)]
-        return SeedStability(
-            [tuple(model.explain()[0].names) if model.levels_ else () for model in models],
-            [model.n_levels_ for model in models],
-            [float(np.average(answer == y, weights=weight)) for answer in given],
-            float(np.mean(pairs)) if pairs else 1.0,
-        )
+        first = [tuple(model.explain()[0].names) if model.levels_ else () for model in models]
+        n_levels = [model.n_levels_ for model in models]
+        accuracy = [float(np.average(answer == y, weights=weight)) for answer in given]
+        return SeedStability(first, n_levels, accuracy, float(np.mean(pairs)) if pairs else 1.0)
 
     def explain(self, X: Any = None) -> RuleList[Any]:
         """Describe the levels, or explain the prediction for each row of `X`.
@@ -543,10 +536,8 @@ def find_shape(regions: Any) -> type[Finder]:
     names, is_name = ", ".join(map(repr, SHAPES)), isinstance(regions, str)
     if is_name and regions in SHAPES:
         return SHAPES[regions]
-    raise (ValueError if is_name else TypeError)(
-        f"regions={regions!r}{' is unknown' if is_name else ''}; use {names}, or a subclass of "
-        "pellucid.eop.ShapeFinder"
-    )
+    text = f"regions={regions!r}{' is unknown' if is_name else ''}; use {names}, or a subclass of "
+    raise (ValueError if is_name else TypeError)(f"{text}pellucid.eop.ShapeFinder")
 
 
 def _describe_classes(names: list[Any]) -> str:

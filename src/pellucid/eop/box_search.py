@@ -132,8 +132,7 @@ class ClassBoxSearch:
         rows, own, cost, held, facet = stakes
         ranks, sizes = self.ranks[used[:, None], rows], self.sizes[used]
         of_rows = self.y[rows], self.units[rows], own, cost, held
-        improve_boxes(
-            ranks, sizes, *of_rows, facet, position.reshape(columns.shape), answers, *ends, figures
-        )
+        boxes = position.reshape(columns.shape), answers, *ends, figures
+        improve_boxes(ranks, sizes, *of_rows, facet, *boxes)
         of_boxes = map(Figures._make, figures.tolist())
         return [RankBox(*each) for each in zip(columns, answers.tolist(), *ends, of_boxes)]

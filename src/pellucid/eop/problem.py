@@ -52,10 +52,8 @@ def is_error_allowed(wrong: Any, total: Any, max_error: float) -> Any:
 
 def read_classes(estimator: Any, y: Any, X: Any) -> np.ndarray:
     if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
-            "y is None."
-        )
+        text = f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
+        raise ValueError(f"{text}y is None.")
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "f":

@@ -178,9 +178,8 @@ class PolyhedronFinder(ShapeFinder):
         return scaled[int(order[0])]
 
     def median(self, regions: Sequence[Any]) -> Polyhedra:
-        return sorted(regions, key=lambda r: np.ptp(r.vertices[0], axis=0).prod())[
-            len(regions) // 2
-        ]
+        ordered = sorted(regions, key=lambda r: np.ptp(r.vertices[0], axis=0).prod())
+        return ordered[len(ordered) // 2]
 
 
 def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipse | None:

@@ -134,11 +134,20 @@ def plot_score_map(
     if regions.kind != "nonparametric":
         raise ValueError(f"level {level} has regions without scores; fit with nonparametric ones")
     ax = ax or scene.new_axes()
-    draw_scores(ax, regions, window_of(scene.P))
-    style: dict[str, Any] = {"s": 14, "linewidths": 0.8, "zorder": 3}
+    window = window_of(scene.P)
+    places, P = _grid(window, _GRID // 2)
+    if scene.dim == 1:
+        places, P = [places[0], np.array([0.0, 1.0])], np.vstack([P, P])
+    score = regions.score(P).reshape(len(places[1]), len(places[0]))
+    style: dict[str, Any] = {"cmap": "coolwarm", "shading": "nearest"}
+    shown = ax.pcolormesh(*places, score, vmin=0, vmax=1, zorder=0, **style)
+    ax.figure.colorbar(shown, ax=ax, label="share of correct neighbors")
+    if score.min() < regions.threshold <= score.max():
+        ax.contour(*places, score, levels=[regions.threshold], colors=INK, linewidths=1)
+    style = {"s": 14, "linewidths": 0.8, "zorder": 3}
     scene.mark(ax, scene.P, ~scene.misses, marker="+", color=INK, **style)
     scene.mark(ax, scene.P, scene.misses, marker="o", facecolor="none", edgecolor=INK, **style)
-    scene.dress(ax, window_of(scene.P))
+    scene.dress(ax, window)
     ax.set_title(f"level {level + 1}: share of correct neighbors", fontsize=10)
     return ax
 
@@ -278,10 +287,8 @@ class _Scene:
         self.model, self.number, self.level = model, level, model.levels_[level]
         self.dim = len(self.level.features)
         if self.dim > 2:
-            raise ValueError(
-                f"level {level} uses {self.dim} columns; a plot shows one or two: fit with "
-                "max_dim=2"
-            )
+            text = f"level {level} uses {self.dim} columns; a plot shows one or two: fit with "
+            raise ValueError(f"{text}max_dim=2")
         given = model._column_names if feature_names is None else feature_names
         names = names_of_columns(model, model.n_features_in_, given)
         described = self.described = [names[feature] for feature in self.level.features]
@@ -424,19 +431,6 @@ def window_of(P: np.ndarray) -> list[tuple[float, float]]:
     low, high = P.min(axis=0), P.max(axis=0)
     margin = np.where(high > low, 0.04 * (high - low), 0.5)
     return list(zip((low - margin).tolist(), (high + margin).tolist()))
-
-
-def draw_scores(ax: Any, regions: Any, window: Window) -> None:
-    """Fill the axes with the scores of nonparametric regions, with a line at their threshold."""
-    axes, P = _grid(window, _GRID // 2)
-    if len(window) == 1:
-        axes, P = [axes[0], np.array([0.0, 1.0])], np.vstack([P, P])
-    score = regions.score(P).reshape(len(axes[1]), len(axes[0]))
-    style: dict[str, Any] = {"cmap": "coolwarm", "shading": "nearest"}
-    shown = ax.pcolormesh(*axes, score, vmin=0, vmax=1, zorder=0, **style)
-    ax.figure.colorbar(shown, ax=ax, label="share of correct neighbors")
-    if score.min() < regions.threshold <= score.max():
-        ax.contour(*axes, score, levels=[regions.threshold], colors=INK, linewidths=1)
 
 
 def _grid(window: Window, n: int) -> tuple[list[np.ndarray], np.ndarray]:

@@ -61,12 +61,8 @@ class LinearClassifier:
     coef: np.ndarray
     intercept: np.ndarray  # minus infinity for classes without training rows
 
-    def decision_function(self, P: np.ndarray) -> np.ndarray:
-        """Score of each class, ``P @ coef.T + intercept``."""
-        return P @ self.coef.T + self.intercept
-
     def predict(self, P: np.ndarray) -> np.ndarray:
-        return self.decision_function(P).argmax(axis=1)
+        return (P @ self.coef.T + self.intercept).argmax(axis=1)
 
     def facts(self) -> dict[str, Any]:
         """The classifier as numbers, None where they are infinite, for reports."""

@@ -347,16 +347,15 @@ class RuleSet(RuleSetMixin, ClusterMixin, BaseEstimator):
         """The clusters to describe."""
         with ThreadPool(count_threads(self.n_jobs)) as pool:
             data = Dataset(numbers, weights, pool, is_checked=False)
+            original = X if self.encoding_ is None else numbers
+            options = {
+                "random_state": self.random_state,
+                "noise": self.noise,
+                "original_X": original,
+            }
+            n_clusters = self.n_clusters if y is None else None
             try:
-                return find_reference(
-                    self.reference,
-                    data,
-                    y=y,
-                    n_clusters=self.n_clusters if y is None else None,
-                    random_state=self.random_state,
-                    noise=self.noise,
-                    original_X=numbers if self.encoding_ is not None else X,
-                )
+                return find_reference(self.reference, data, y=y, n_clusters=n_clusters, **options)
             except OutOfDomain:
                 refuse_infinite(self, numbers)
                 refuse_large(numbers, getattr(self, "feature_names_in_", None))

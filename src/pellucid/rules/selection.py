@@ -146,8 +146,12 @@ class Selection:
         self._add_greedily()
         for _ in range(MAX_ROUNDS):
             before = self.objective()
-            for position in range(len(self.chosen)):
-                self._improve_rule(position)
+            for position, rule in enumerate(self.chosen):
+                others = self._without(position)
+                unexplained, barred = self._free(rule.cluster, others)
+                pool = self.pool.setdefault(rule.cluster, [])
+                pool.append(self.problem.improve(rule.cluster, rule.box, unexplained, barred))
+                self.chosen[position] = self._best_of([rule, *pool], others, barred)[1] or rule
             self.remove_useless()
             if len(self.chosen) == limits.n_rules:
                 self._replace_weakest()
@@ -157,14 +161,6 @@ class Selection:
                 break
         if limits.mean_conditions is not None:
             self._shorten(limits.mean_conditions)
-
-    def _improve_rule(self, position: int) -> None:
-        """Replace a rule by the best one of its cluster that is found, given the others."""
-        rule, others = self.chosen[position], self._without(position)
-        unexplained, barred = self._free(rule.cluster, others)
-        pool = self.pool.setdefault(rule.cluster, [])
-        pool.append(self.problem.improve(rule.cluster, rule.box, unexplained, barred))
-        self.chosen[position] = self._best_of([rule, *pool], others, barred)[1] or rule
 
     def _weakest(self) -> tuple[float, int]:
         """What the objective loses least without a rule that may be left out, and its position."""

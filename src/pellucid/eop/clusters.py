@@ -114,7 +114,8 @@ class ClusterRegions(RegionExportMixin, ReportMixin, RuleList[ClusterDescription
         note = self.noise_note
         return super().__str__() if note is None else f"{super().__str__()}\n{note}"
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
     def rename_clusters(self, names: Mapping[Any, str]) -> ClusterRegions:
         """The same descriptions with other labels of the clusters; `model` keeps its labels.

@@ -141,10 +141,9 @@ class Learner:
         most = self.problem.total(self._all_rows)
         rarest = float(weights[weights > 0].min(initial=most))
         per_weight, support = self.problem.weights.units_per_weight, self.settings.min_support
-        return {
-            "min_units": support * (rarest if support < 1 else per_weight),
-            "max_required_rows": max(rarest / per_weight / 3, tuning.MIN_ROWS),
-        }
+        least = support * (rarest if support < 1 else per_weight)
+        n_required = max(rarest / per_weight / 3, tuning.MIN_ROWS)
+        return {"min_units": least, "max_required_rows": n_required}
 
     def _scan(self, max_errors: list[float]) -> Scan | None:
         """Scan all projections of the remaining rows and count failed fits; None if stopped."""

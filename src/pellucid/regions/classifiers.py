@@ -38,14 +38,10 @@ class Stump:
 
     def facts(self) -> dict[str, Any]:
         """The stump as texts and finite numbers, for reports."""
-        return {
-            "kind": "stump",
-            "position": self.position,
-            # Infinite where all rows are on one side.
-            "threshold": float(np.nan_to_num(self.threshold)),
-            "atMost": self.at_most,
-            "above": self.above,
-        }
+        # Infinite where all rows are on one side.
+        threshold = float(np.nan_to_num(self.threshold))
+        place = {"kind": "stump", "position": self.position, "threshold": threshold}
+        return {**place, "atMost": self.at_most, "above": self.above}
 
 
 def with_middle_threshold(classifier: Any, positions: Collection[int]) -> Any:

@@ -67,7 +67,8 @@ class RuleColumns:
         for feature, name in enumerate(names):
             key = ("set", name.column) if isinstance(name, Indicator) else feature
             groups.setdefault(key, []).append(feature)
-        self.X, self.n_rows = X, int(X.shape[0])
+        self.X = X
+        self.n_rows: int = X.shape[0]
         self.names: Sequence[str | Indicator] = names
         self.features: list[list[int]] = list(groups.values())
         is_set = [isinstance(names[group[0]], Indicator) for group in self.features]

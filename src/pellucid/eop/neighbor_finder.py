@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -215,13 +215,8 @@ class NeighborFinder(Finder):
             which = np.where(before.scores >= min_score, 0, -1)
             return RegionSearchResult(before, before, which, which[:0])
         after = NeighborRegion(view.all_P, correct, weight, view.scale, m, min_score)
-        random, scores = np.random.RandomState(seed), after.scores
-        samples = (random.poisson(1.0, len(units)) for _ in range(self.n_bootstraps))
-        multiples = [units * sample for sample in samples] or [units]
-        thresholds = sorted(
-            lowest_threshold(scores, correct, each, min_score, held_max_error) for each in multiples
-        )
-        threshold = thresholds[len(thresholds) // 2]
+        scores = after.scores
+        threshold = self._threshold(scores, correct, units, seed, min_score, held_max_error)
         if not (scores[n:] >= threshold).any():
             threshold = np.inf
         after = after.with_threshold(threshold)
@@ -231,6 +226,14 @@ class NeighborFinder(Finder):
         figures = np.array([np.count_nonzero(held)]), np.array([wrong / total if total else np.nan])
         deleted = np.arange(1 - len(after))
         return RegionSearchResult(before, after, which[:n], which[n:], deleted, *figures)
+
+    def _threshold(self, scores: Any, correct: Any, units: Any, seed: int, *limits: float) -> float:
+        """`lowest_threshold` of the rows, or its median over the bootstrap samples."""
+        random = np.random.RandomState(seed)
+        samples = (random.poisson(1.0, len(units)) for _ in range(self.n_bootstraps))
+        multiples = [units * sample for sample in samples] or [units]
+        thresholds = sorted(lowest_threshold(scores, correct, each, *limits) for each in multiples)
+        return thresholds[len(thresholds) // 2]
 
 
 def lowest_threshold(

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import ExportMixin
 from pellucid.explanation.rules import (
+    ClusterRule,
     ExplainMixin,
     RowExplanation,
     RowRule,
@@ -136,19 +137,21 @@ class Explanation(ExplainMixin, ExportMixin):
         if len(clusters) < n_clusters:
             raise ValueError(f"{len(clusters)} labels for a tree of {n_clusters} clusters")
         described = default_names(tree.n_features) if names is None else list(names)
-        self.tree_columns_ = [n if isinstance(n, Indicator) else str(n) for n in described]
+        self.tree_columns_: list[str | Indicator] = [
+            n if isinstance(n, Indicator) else str(n) for n in described
+        ]
         if names is not None or columns is not None:
             known = columns_of(self.tree_columns_) if columns is None else columns
-            self.feature_names_in_ = np.array([str(name) for name in known], dtype=object)
+            self.feature_names_in_: np.ndarray = np.array([str(n) for n in known], dtype=object)
             _check_names(self.tree_columns_, self.feature_names_in_.tolist())
         _check_indicators(tree, self.tree_columns_)
-        self.n_features_in_ = tree.n_features if names is columns is None else len(known)
+        self.n_features_in_: int = tree.n_features if names is columns is None else len(known)
         self.tree_ = tree
-        self.n_leaves_ = tree.n_leaves
-        self.cluster_names_ = np.array(clusters)
-        self.fill_ = dict(fill or {})
+        self.n_leaves_: int = tree.n_leaves
+        self.cluster_names_: np.ndarray = np.array(clusters)
+        self.fill_: dict[str, Any] = dict(fill or {})
         self.method_ = method
-        self.formats_ = dict(formats or {})
+        self.formats_: dict[str, ColumnFormat] = dict(formats or {})
         self.reading_ = reading
         for column, written in self.formats_.items():
             if not isinstance(written, ColumnFormat):
@@ -161,7 +164,7 @@ class Explanation(ExplainMixin, ExportMixin):
                 )
         labels, quality = self.cluster_names_.tolist(), (purity, noise)
         self._leaf_rules = leaf_rules(tree, self.tree_columns_, labels, *quality, self.formats_)
-        self.rules_ = cluster_rules(self._leaf_rules, labels)
+        self.rules_: RuleList[ClusterRule] = cluster_rules(self._leaf_rules, labels)
 
     @classmethod
     def of(cls, model: Any, *, feature_names: ColumnNames | None = None) -> Explanation:

@@ -57,12 +57,12 @@ class InputColumns:
                 values.setdefault((name.column, True), []).append(name.value)
             else:
                 values[name, False] = None
-        self.encoding = Encoding([column for column, _ in values], list(values.values()))
+        self.encoding: Encoding = Encoding([column for column, _ in values], list(values.values()))
         position = {name: i for i, name in enumerate(names)}
-        self.features = [position[name] for name in self.encoding.names]
+        self.features: list[int] = [position[name] for name in self.encoding.names]
         encoded = {feature: i for i, feature in enumerate(self.features)}
         feature = np.array([encoded.get(f, LEAF) for f in tree.feature.tolist()])
-        self.tree = tree.replace(feature=feature, n_features=max(len(encoded), 1))
+        self.tree: ThresholdTree = tree.replace(feature=feature, n_features=max(len(encoded), 1))
         self._columns, self._fill, self._formats = columns, fill, formats or {}
         self._reading, self._replaced = reading, replaced or {}
         self._categories = {c: found[-1].categories for c, found in self.indicated.items()}

@@ -30,7 +30,8 @@ class FunctionAsMethod:
     """A function of `package` that takes a model, as a method; it is imported when it is used."""
 
     def __init__(self, package: Any = export, name: str = "") -> None:
-        self.package, self.name = package, name
+        self.package: Any = package
+        self.name: str = name
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name

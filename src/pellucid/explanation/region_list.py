@@ -85,12 +85,15 @@ class RegionList(RegionExportMixin):
         formats: dict[str, ColumnFormat] | None = None,
         reading: dict[str, Any] | None = None,
     ) -> None:
-        self.fill_, self.formats_ = dict(fill or {}), dict(formats or {})
-        self.levels_, self.names_ = list(levels), with_formats(names, self.formats_)
-        self.classes_ = np.asarray(classes)
-        self.default_, self.total_ = default, float(total)
+        self.fill_: dict[str, Any] = dict(fill or {})
+        self.formats_: dict[str, ColumnFormat] = dict(formats or {})
+        self.levels_: list[ListLevel] = list(levels)
+        self.names_: list[str | Indicator] = with_formats(names, self.formats_)
+        self.classes_: np.ndarray = np.asarray(classes)
+        self.default_: int | None = default
+        self.total_: float = float(total)
         columns = columns_of(self.names_) if columns is None else list(columns)
-        self.feature_names_in_ = np.array(columns, dtype=object)
+        self.feature_names_in_: np.ndarray = np.array(columns, dtype=object)
         self.reading_ = reading
         tree = _tree_of(self.used_features, len(self.names_))
         known = self.names_, self.feature_names_in_.tolist(), self.fill_, self.formats_

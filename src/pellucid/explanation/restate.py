@@ -102,7 +102,8 @@ class TreeRestatement:
     """The splits of a tree, restated as splits of the columns of the data; a source per column."""
 
     def __init__(self, tree: ThresholdTree, sources: list[ColumnSource]) -> None:
-        self.tree, self.sources = tree, sources
+        self.tree: ThresholdTree = tree
+        self.sources: list[ColumnSource] = sources
         self.gaps: dict[int, tuple[float, float]] = {}
         """By node, the values of the data nearest to the threshold on both sides."""
         self._nearest: dict[int, tuple[float, float]] = {}

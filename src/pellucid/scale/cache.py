@@ -61,7 +61,8 @@ class CachedBatch(Batch):
 
     def __init__(self, descriptor: int, entry: _Entry, encoder: Encoder) -> None:
         self._descriptor, self._entry = descriptor, entry
-        self._units, self.starts = encoder.weight_units, entry.starts
+        self._units = encoder.weight_units
+        self.starts: np.ndarray = entry.starts
         self._values_at = 0 if self._units.are_ones else 8 * self.n_rows
         size = self.n_rows * entry.n_features
         self._codes_at = self._values_at + size * entry.value_type.itemsize

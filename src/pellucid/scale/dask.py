@@ -47,10 +47,10 @@ class DaskSource(Source):
         self._data, self._is_array = data, not hasattr(data, "columns")
         if self._is_array:
             self._data = data.rechunk({1: -1})
-            self.numeric, self.others = [f"x{j}" for j in range(data.shape[1])], []
+            self._store_names([f"x{j}" for j in range(data.shape[1])], [])
         else:
             kinds = (getattr(dtype, "kind", "O") in "fiub" for dtype in data.dtypes)
-            self.numeric, self.others = split_names(zip(map(str, data.columns), kinds))
+            self._store_names(*split_names(zip(map(str, data.columns), kinds)))
 
     def delayed_chunks(self, columns: Sequence[str]) -> list[Any]:
         """A lazy `Chunk` per partition."""

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain
@@ -47,7 +47,7 @@ class ArrowReaderSource(Source):
 
     def __init__(self, native: Any, schema: Any) -> None:
         self._native, self._schema = native, schema
-        self.numeric, self.others = split_arrow_names(schema)
+        self._store_names(*split_arrow_names(schema))
 
     @abstractmethod
     def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
@@ -155,12 +155,13 @@ class DatasetSource(Source):
             hint = f"the columns are {', '.join(dataset.schema.names[:20])}"
             with _refusing("the filter does not fit the data", hint):
                 dataset.scanner(columns=dataset.schema.names[:1], filter=row_filter)
-        self.numeric, self.others = split_arrow_names(dataset.schema)
+        self._store_names(*split_arrow_names(dataset.schema))
         opened = dataset if files is None else files
         self._paths = getattr(opened, "files", [])
         is_local = getattr(getattr(opened, "filesystem", None), "type_name", "") == "local"
         if files is not None:
-            self.problems, self.casts = files.problems, files.casts
+            self.problems: Mapping[str, str] = files.problems
+            self.casts: Mapping[str, str] = files.casts
         self._states = FileStates(list(map(Path, self._paths)) if is_local else [])
 
     def fingerprint(self) -> Any:

@@ -51,6 +51,9 @@ class Source(ABC):
     problems: Mapping[str, str] = {}
     casts: Mapping[str, str] = {}
 
+    def _store_names(self, numeric: list[str], others: list[str]) -> None:
+        self.numeric, self.others = numeric, others
+
     @abstractmethod
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Chunks of about `n_rows` rows."""
@@ -118,7 +121,7 @@ class FunctionSource(Source):
         if not _length(first):  # it may lack the types of the others
             first = next(filter(_length, tables), first)
         kinds = ((name, values.dtype.kind in "fiub") for name, values in first.items())
-        self.numeric, self.others = split_names(kinds)
+        self._store_names(*split_names(kinds))
 
     def _tables(self) -> Iterator[dict[str, np.ndarray]]:
         return map(_columns_of, self._batches())

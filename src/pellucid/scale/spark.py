@@ -40,7 +40,7 @@ class SparkSource(Source):
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         kinds = ((n, kind in _NUMBERS or kind.startswith("decimal")) for n, kind in frame.dtypes)
-        self.numeric, self.others = split_names(kinds)
+        self._store_names(*split_names(kinds))
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Refused: rows are not collected."""

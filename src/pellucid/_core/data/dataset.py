@@ -57,7 +57,9 @@ class Dataset:
         is_checked: bool = True,
         rows: Any = None,
     ) -> None:
-        self.X, self.weights, self.pool, self._is_checked = X, weights, pool, is_checked
+        self.weights: Weights = weights
+        self.pool: ThreadPool = pool
+        self.X, self._is_checked = X, is_checked
         if rows is not None:
             self.rows = rows
         self._last_origin: tuple[np.ndarray, float] | None = None

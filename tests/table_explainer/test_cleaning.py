@@ -40,6 +40,17 @@ def test_sentinels(values, sentinel):
     assert find_sentinels(with_value(values, sentinel)) == [sentinel]
 
 
+def test_nines_within_the_range_of_the_others():
+    sales = np.exp(RANDOM.normal(9.5, 1.5, N))
+    assert sales.max() > 99999
+    assert find_sentinels(with_value(sales, 99999)) == [99999]
+    small = np.append(sales[sales < 40000], 97000.0)
+    assert find_sentinels(pl.Series([*small, *[99999] * 6])) == [99999]
+    # All incomes beyond the largest number are that number, and prices are often just below 10000.
+    assert find_sentinels(pl.Series(np.minimum(sales, 99999))) == []
+    assert find_sentinels(with_value(sales, 9999)) == []
+
+
 def test_several_sentinels():
     column = with_value(with_value(RANDOM.integers(0, 20, N), 99), 98)
     assert sorted(find_sentinels(column)) == [98, 99]

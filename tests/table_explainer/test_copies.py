@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import pellucid
-from pellucid.table_explainer.copies import find_copies
+from pellucid.table_explainer.copies import find_copies, find_unrelated
 
 N = 300
 RANDOM = np.random.default_rng(0)
@@ -127,10 +127,36 @@ def test_copies_do_not_change_the_clusters():
     expected = pellucid.explain(table, k="3-4", effort="fast", verbose=False)
     found = pellucid.explain(more, k="3-4", effort="fast", verbose=False)
     assert found.labels.tolist() == expected.labels.tolist()
-    line = "described, not clustered on: cm (= 2.54 × size); both (= size + weight); cluster on "
+    line = "described, not clustered on: cm (= 2.54 × size); both (= size + weight); c (unrelated "
     assert any(text.startswith(line) for text in found.decisions)
 
 
 def test_a_part_that_is_called_a_total_stays():
     found = find_copies(pl.DataFrame({"total_bill": A, "tip": B, "paid": A + B}), NOTHING)
     assert found == {"paid": "= total_bill + tip"}
+
+
+def test_columns_unrelated_to_all_others_are_found():
+    group = np.arange(N) % 3
+    flag = np.where(np.median(B) < B, "yes", "no")
+    table = pl.DataFrame({"a": group + A / 9, "b": B * 2, "c": -group, "sex": flag, "noise": C})
+    assert find_unrelated(table, ["c", "sex"]) == ["noise"]
+    assert find_unrelated(table.drop("b"), ["c", "sex"]) == ["sex", "noise"]
+    # Two columns stay, one of them of numbers. Few rows and unrelated ones say nothing.
+    assert find_unrelated(table.select("a", "b", "noise"), []) == []
+    assert find_unrelated(table.select("c", "b", "noise").with_columns(d="c"), ["c", "d"]) == []
+    assert find_unrelated(table[:90], ["c", "sex"]) == []
+    assert find_unrelated(pl.DataFrame({"a": A, "b": B, "c": C}), []) == []
+
+
+def test_unrelated_columns_do_not_hide_the_number_of_clusters():
+    group, draw = np.arange(900) % 4, np.random.default_rng(5)
+    X, noise = draw.normal(size=(900, 3)), draw.uniform(size=(900, 3))
+    columns = {"a": group * 3, "b": group % 2 * 5, "c": group // 2 * 5}
+    table = pl.DataFrame({name: mean + X[:, j] for j, (name, mean) in enumerate(columns.items())})
+    table = table.with_columns(pl.Series(f"noise{j}", noise[:, j]) for j in range(3))
+    found = pellucid.explain(table, effort="fast", verbose=False)
+    assert len(found.rules) == 4
+    assert found.fitted.prepared.roles.used == ["a", "b", "c"]
+    included = pellucid.explain(table, k=4, include="noise0", effort="fast", verbose=False)
+    assert "noise0" in included.fitted.prepared.roles.used

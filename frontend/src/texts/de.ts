@@ -528,6 +528,7 @@ export const germanInPython: PythonTexts = {
     nearlyLinear: "≈ {formula}",
     meanOf: "der Mittelwert von {columns}",
     sameGroups: "dieselben Gruppen wie {column}",
+    isUnrelated: "ohne Zusammenhang mit den anderen Spalten",
     isIdentifier: "sieht wie eine Kennung aus",
     isCode: "sieht wie ein Code aus, etwa eine Postleitzahl oder eine Telefonnummer",
     isConstant: "nur ein Wert",

@@ -547,6 +547,7 @@ export const englishInPython = {
     nearlyLinear: "≈ {formula}",
     meanOf: "the mean of {columns}",
     sameGroups: "the same groups as {column}",
+    isUnrelated: "unrelated to the other columns",
     isIdentifier: "looks like an ID",
     isCode: "looks like a code, such as a postal code or a phone number",
     isConstant: "only one value",

@@ -28,7 +28,7 @@ def find_sentinels(column: pl.Series) -> list[float]:
     """Values of a column of numbers or dates that stand for missing ones."""
     numbers = as_number(column).drop_nulls().drop_nans()
     values, counts = np.unique(numbers.to_numpy(), return_counts=True)
-    found: list[float] = []
+    found = [] if column.dtype.is_temporal() else _nines(values, counts)
     for _ in range(tuning.MOST_SENTINELS if len(numbers) >= tuning.FEWEST_ROWS else 0):
         kept = ~np.isin(values, found)
         found += _sentinels_at_ends(values[kept], counts[kept], is_date=column.dtype.is_temporal())
@@ -52,6 +52,22 @@ def _sentinels_at_ends(values: np.ndarray, counts: np.ndarray, *, is_date: bool)
             if is_found:
                 return end
     return []
+
+
+def _nines(values: np.ndarray, counts: np.ndarray) -> list[float]:
+    """Numbers such as 99999 that are more than twice as frequent as any near them.
+
+    The largest number, which may stand for all beyond it: as all from its half on.
+    """
+    found, n_rows = [], counts.sum()
+    least = max(tuning.FEWEST_ZEROS, tuning.FREQUENT * n_rows)
+    for i in np.flatnonzero((counts >= least) & (counts <= tuning.MOST_ZEROS * n_rows)):
+        value, text, is_last = float(values[i]), f"{values[i]:.10g}", i + 1 == len(values)
+        near = counts[(values > value / 2) & (values < 2 * value) & (values != value)]
+        usual = near.sum() if is_last else near.max(initial=0)
+        if len(text) > (3 if is_last else 4) and set(text) == {"9"} and counts[i] > 2 * usual:
+            found.append(value)
+    return found if len(values) > tuning.FEWEST_VALUES else []
 
 
 def _is_typical(value: float) -> bool:

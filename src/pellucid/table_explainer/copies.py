@@ -1,4 +1,4 @@
-"""Columns that are functions of others, which would count twice in a clustering.
+"""Columns that are functions of others, which would count twice, or unrelated to all others.
 
 Two numbers are copies if one is nearly a linear or a monotone function of the other: wage and its
 logarithm, sleep and 24 - sleep. A number is also a copy if it is the sum, the difference or the
@@ -44,6 +44,37 @@ def find_copies(
     if categories.height >= tuning.FEWEST_ROWS:
         found |= _same_categories(categories)
     return found
+
+
+def find_unrelated(table: pl.DataFrame, categories: Sequence[str]) -> list[str]:
+    """The columns that have almost nothing to do with any other one; some numbers are left.
+
+    Such a column only adds distance between the rows of a cluster. Columns are compared by Cramér's
+    V, 0 for independent ones, numbers by eighths of the rows. What chance adds to V² is deducted.
+    """
+    rows = sampled_rows(table.height, tuning.RELATED_ROWS[1])
+    if len(rows) < tuning.RELATED_ROWS[0] or not 2 < table.width <= tuning.MOST_SUM_COLUMNS:
+        return []
+    groups = [_groups(column, column.name in categories) for column in table[rows]]
+    sizes = np.array([each.shape[1] for each in groups])
+    member, start = np.hstack(groups), np.cumsum(sizes) - sizes
+    expected = np.outer(member.sum(axis=0), member.sum(axis=0)) / len(rows)
+    squares = (member.T @ member - expected) ** 2 / expected
+    chi = np.add.reduceat(np.add.reduceat(squares, start, axis=0), start, axis=1)
+    related = (chi - np.outer(sizes - 1, sizes - 1)) / len(rows)
+    related /= np.maximum(np.minimum.outer(sizes, sizes) - 1, 1)
+    np.fill_diagonal(related, 0)
+    is_far = related.max(axis=0) < tuning.UNRELATED**2
+    left = {name for name, far in zip(table.columns, is_far) if not far}
+    is_enough = related.max() >= tuning.RELATED**2 and left - set(categories)
+    return [name for name in table.columns if is_enough and name not in left]
+
+
+def _groups(column: pl.Series, is_category: bool) -> np.ndarray:
+    """One indicator per category, or per eighth of the rows by a number."""
+    ranks = column.rank("dense").fill_null(0).to_numpy()
+    group = ranks if is_category else (8 * (rankdata(ranks) - 0.5)) // len(ranks)
+    return (group[:, None] == np.unique(group)).astype(np.float64)
 
 
 def _functions(data: dict[str, np.ndarray], dates: set[str], first: set[str]) -> dict[str, Message]:

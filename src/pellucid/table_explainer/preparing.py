@@ -19,7 +19,7 @@ from pellucid.explanation.restate import ColumnSource, MonotoneMap, TreeRestatem
 from pellucid.table_explainer import tuning
 from pellucid.table_explainer.arguments import ExplainOptions, one_name
 from pellucid.table_explainer.cleaning import Replacements, find_replacements, with_replacements
-from pellucid.table_explainer.copies import find_copies
+from pellucid.table_explainer.copies import find_copies, find_unrelated
 from pellucid.table_explainer.outliers import find_extremes, find_outliers, find_totals
 from pellucid.table_explainer.roles import (
     ColumnRoles,
@@ -198,6 +198,12 @@ def _prepared(
         notice(Message("noLabel", n=n, column=repr(label_column)))
     with notices_held() as lines:
         table, complete, fill = _without_gaps(table, roles, options.missing, replaced)
+    if label_column is None:
+        for name in find_unrelated(table.filter(complete), roles.categories):
+            if name not in roles.requested:
+                roles.describe(name, Message("isUnrelated"))
+        table = pl.DataFrame([column for column in table if column.name in roles.used])
+        fill = {name: value for name, value in fill.items() if name in roles.used}
     replaced = {n: pairs for n, pairs in replaced.items() if n in (*roles.used, *roles.profile)}
     _report_replaced(given, source.table, replaced, roles)
     report_roles(given, roles)

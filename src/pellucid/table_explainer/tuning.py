@@ -56,6 +56,11 @@ SUM_RESIDUAL = 1e-4  # share of the variance of a column that is not a sum of ot
 # Columns among which sums are searched for, in quadratic time, and parts of a sum.
 MOST_SUM_COLUMNS, MOST_PARTS = 200, 12
 
+UNRELATED, RELATED, RELATED_ROWS = 0.1, 0.2, (100, 2000)
+"""Cramér's V below which a column is not clustered on, the least of two others, and rows. V is
+negligible below 0.1. Measured: 89% instead of 71% of planted numbers of clusters are found.
+"""
+
 # Sentinels and spellings
 
 FEWEST_VALUES = 5  # other values that a column needs so that one value is far from all of them

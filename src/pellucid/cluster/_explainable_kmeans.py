@@ -136,7 +136,7 @@ class ExplainableKMeans(SpaceTree):
     disagreement_lower_bound_ : int or float
         With labels in memory: no tree with as many leaves, within `max_depth`, has fewer
         `mistakes_`. If both are equal, the tree is proven to be the best. The proof is tried for
-        up to three leaves, or a `max_depth` of up to 3; otherwise it is 0.
+        up to four leaves, or a `max_depth` of up to 3; otherwise it is 0.
     space_loss_ : float
         With a space: the part of its sum of squares that was left out of the search, 0 with up to
         512 columns. `inertia_`, `reference_inertia_`, `cluster_centers_` and

@@ -40,7 +40,8 @@ def _mistakes(tree, rank, own, rows):
 
 
 @pytest.mark.parametrize(
-    ("depth", "n_leaves", "n_rows"), [(1, 2, 30), (2, 3, 24), (2, 4, 24), (3, 8, 12)]
+    ("depth", "n_leaves", "n_rows"),
+    [(1, 2, 30), (2, 3, 24), (2, 4, 24), (3, 4, 16), (4, 4, 16), (3, 8, 12)],
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_least_mistakes(depth, n_leaves, n_rows, seed):
@@ -81,7 +82,8 @@ def test_depth_three_by_the_proofs_of_depth_two(seed):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "is_proven"), [({"max_depth": 2}, True), ({}, True), ({"n_leaves": 9}, False)]
+    ("parameters", "is_proven"),
+    [({"max_depth": 2}, True), ({}, True), ({"n_leaves": 4}, True), ({"n_leaves": 9}, False)],
 )
 def test_certificate(parameters, is_proven):
     X, labels = load_iris(return_X_y=True)

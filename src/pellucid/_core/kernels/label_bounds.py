@@ -1,9 +1,9 @@
-"""The least mistakes of all trees of depth one, two and three, by branch and bound.
+"""The least mistakes of all trees of depth one, two and three, or of three and four leaves.
 
 With L(t) and R(t) the least mistakes of the rows on the left and on the right of a cut t, L grows
 and R falls with t, and neither changes by more than the weight of the rows that change sides. So
 two cuts a < b of a column bound all cuts between them from below, and an interval of cuts is
-halved only if its bound is below the best tree known. Weights are integers.
+halved only if its bound is below the best tree known (branch and bound). Weights are integers.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ VALUE, FEATURE, RANK, WORK, MAX_WORK, HEAVIEST = range(6)
 limit; column and rank of the root's cut, -1 for a leaf; about the nanoseconds of work, and most;
 the largest weight of a row."""
 
-FIRST, LAST, AT_FIRST, AT_LAST = 0, 1, 2, 6
+N_BOUNDS = 6
+FIRST, LAST, AT_FIRST, AT_LAST, N_STACK_ROWS = 0, 1, 2, 2 + N_BOUNDS, 2 + 2 * N_BOUNDS
 """Rows of a stack of intervals: two cuts; and at either, the least mistakes of its left and of its
-right side, and those of the two sides as leaves."""
+right side, those of the two sides as leaves, and, for four leaves, as stumps."""
 
 
 @inner
@@ -91,21 +92,22 @@ def _middle_cut(rank, order, a, b):
 
 
 @inner
-def _first_interval(stack, n, whole, leaf):
+def _first_interval(stack, n, whole, leaf, stump):
     """The interval of all cuts of a column, given the mistakes of all rows."""
     stack[FIRST, 0], stack[LAST, 0] = 0, n
-    for r in range(2):
+    for r in range(N_BOUNDS // 2):
         stack[AT_FIRST + 2 * r, 0] = stack[AT_LAST + 2 * r + 1, 0] = 0
-        stack[AT_FIRST + 2 * r + 1, 0] = stack[AT_LAST + 2 * r, 0] = leaf if r else whole
+        least = whole if r == 0 else leaf if r == 1 else stump
+        stack[AT_FIRST + 2 * r + 1, 0] = stack[AT_LAST + 2 * r, 0] = least
 
 
 @inner
 def _halve(stack, height, cut, middle):
     """Replace an interval by its halves, given bounds at a cut."""
-    for r in range(AT_LAST + 4):
+    for r in range(N_STACK_ROWS):
         stack[r, height + 1] = stack[r, height]
     stack[LAST, height] = stack[FIRST, height + 1] = cut
-    for r in range(4):
+    for r in range(N_BOUNDS):
         stack[AT_LAST + r, height] = stack[AT_FIRST + r, height + 1] = middle[r]
 
 
@@ -115,17 +117,18 @@ def _bound_interval(stack, height, label, weight, order, middle):
     moved = 0
     for p in range(stack[FIRST, height], stack[LAST, height]):
         moved += weight[order[p]]
-    for r in range(4):
+    for r in range(N_BOUNDS):
         a, b = stack[AT_FIRST + r, height], stack[AT_LAST + r, height]
         middle[r] = max(a, b - moved) if r % 2 == 0 else max(b, a - moved)
 
 
 @inner
-def _least(middle, is_three):
-    """Least mistakes of a cut: two trees or, with three leaves, a tree and a leaf."""
-    if is_three:
-        return min(middle[0] + middle[3], middle[2] + middle[1])
-    return middle[0] + middle[1]
+def _least(middle, n_leaves):
+    """Least mistakes of a cut: two subtrees or, with three or four leaves, a subtree and a leaf."""
+    if n_leaves == 0:
+        return middle[0] + middle[1]
+    least = min(middle[0] + middle[3], middle[2] + middle[1])
+    return least if n_leaves == 3 else min(least, middle[4] + middle[5])
 
 
 @compiled
@@ -141,8 +144,8 @@ def solve_one(rank, label, weight, order, n, limit, side, counts, best, found):
 
 
 @compiled
-def solve_two(rank, label, weight, order, n, limit, is_three, side, counts, best, stack, found):
-    """As `solve_one` for trees of depth two; of three leaves only if `is_three`.
+def solve_two(rank, label, weight, order, n, limit, n_leaves, side, counts, best, stack, found):
+    """As `solve_one` for trees of depth two; of three leaves only if `n_leaves` is 3, and not 0.
 
     Returns whether the work was enough. If not, the tree is the best one until then.
     """
@@ -153,11 +156,11 @@ def solve_two(rank, label, weight, order, n, limit, is_three, side, counts, best
         if value == 0:
             break
         height = 1
-        _first_interval(stack, n, whole, leaf)
+        _first_interval(stack, n, whole, leaf, leaf)
         while height > 0:
             height -= 1
             _bound_interval(stack, height, label, weight, order[j], middle)
-            if _least(middle, is_three) >= value:
+            if _least(middle, n_leaves) >= value:
                 continue
             cut = _middle_cut(rank[j], order[j], stack[FIRST, height], stack[LAST, height])
             if cut == stack[FIRST, height]:
@@ -170,8 +173,8 @@ def solve_two(rank, label, weight, order, n, limit, is_three, side, counts, best
             _stumps(rank, label, weight, order, n, value, side, counts, best, found)
             for r in range(4):
                 middle[r] = best[r % 2, r // 2]
-            if _least(middle, is_three) < value:
-                value, feature = _least(middle, is_three), j
+            if _least(middle, n_leaves) < value:
+                value, feature = _least(middle, n_leaves), j
                 at = rank[j, order[j, cut - 1]]
             _halve(stack, height, cut, middle)
             height += 2
@@ -180,11 +183,21 @@ def solve_two(rank, label, weight, order, n, limit, is_three, side, counts, best
 
 
 @compiled
-def solve_three(rank, label, weight, order, part, limit, side, goes, counts, best, stacks, found):
-    """As `solve_two` for depth three; `part` is scratch like `order`."""
+def solve_three(
+    rank, label, weight, order, part, limit, n_leaves, side, goes, counts, best, stacks, found
+):
+    """As `solve_two` for depth three, or four leaves if `n_leaves` is 4 and not 0.
+
+    `part` is scratch like `order`.
+    """
     n_features, n = order.shape
+    n_below = 3 if n_leaves == 4 else 0
+    for p in range(n):
+        side[order[0, p]] = 0
+    _stumps(rank, label, weight, order, n, limit, side, counts, best, found)
+    stump, leaf = best[0, 0], best[0, 1]
     if not solve_two(
-        rank, label, weight, order, n, limit, False, side, counts, best, stacks[0], found
+        rank, label, weight, order, n, limit, n_below, side, counts, best, stacks[0], found
     ):
         return False
     value, feature, at = found[VALUE], found[FEATURE], found[RANK]
@@ -193,24 +206,31 @@ def solve_three(rank, label, weight, order, part, limit, side, goes, counts, bes
         if value == 0:
             break
         height = 1
-        _first_interval(stack, n, whole, 0)
+        _first_interval(stack, n, whole, leaf, stump)
         while height > 0:
             height -= 1
             _bound_interval(stack, height, label, weight, order[j], middle)
-            if middle[0] + middle[1] >= value:
+            if _least(middle, n_leaves) >= value:
                 continue
             cut = _middle_cut(rank[j], order[j], stack[FIRST, height], stack[LAST, height])
             if cut == stack[FIRST, height]:
                 continue
             for p in range(n):
                 goes[order[j, p]] = p >= cut
+            if n_leaves == 4:
+                for p in range(n):
+                    side[order[j, p]] = p >= cut
+                _stumps(rank, label, weight, order, n, value, side, counts, best, found)
+                for r in range(4):
+                    middle[2 + r] = best[r % 2, 1 - r // 2]
             # Mistakes beyond the limit may exclude the other cuts of the interval, too.
             margin = max(cut - stack[FIRST, height], stack[LAST, height] - cut) * found[HEAVIEST]
             first = 1 if 2 * cut < n else 0  # the larger side
             for turn in range(2):
                 s = first if turn == 0 else 1 - first
-                if middle[0] + middle[1] >= value:
-                    break
+                other = middle[3 - s] if n_leaves == 4 else middle[1 - s]
+                if middle[s] + other >= value:
+                    continue
                 for c in range(n_features):
                     m = 0
                     for p in range(n):
@@ -218,15 +238,27 @@ def solve_three(rank, label, weight, order, part, limit, side, goes, counts, bes
                             part[c, m] = order[c, p]
                             m += 1
                 found[WORK] += 2 * n * n_features
-                most = min(value, value - middle[1 - s] + margin)
+                most = min(value, value - other + margin)
                 if not solve_two(
-                    rank, label, weight, part, m, most, False, side, counts, best, stacks[0], found
+                    rank,
+                    label,
+                    weight,
+                    part,
+                    m,
+                    most,
+                    n_below,
+                    side,
+                    counts,
+                    best,
+                    stacks[0],
+                    found,
                 ):
                     found[VALUE], found[FEATURE], found[RANK] = value, feature, at
                     return False
                 middle[s] = max(middle[s], found[VALUE])
-            if middle[0] + middle[1] < value:
-                value, feature, at = middle[0] + middle[1], j, rank[j, order[j, cut - 1]]
+            if _least(middle, n_leaves) < value:
+                value, feature = _least(middle, n_leaves), j
+                at = rank[j, order[j, cut - 1]]
             _halve(stack, height, cut, middle)
             height += 2
     found[VALUE], found[FEATURE], found[RANK] = value, feature, at

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._core.kernels.local_search import N_CODES
 from pellucid._utils.compilation import compiled, inner
 
 FEATURE, RANK, LEFT, RIGHT, BEGIN, END, PARENT, LABEL, WRONG, WEIGHT, STALE = range(11)
@@ -21,20 +20,19 @@ weight of a leaf; STALE says whether an inner node may have a better cut."""
 
 N_NODE_ROWS = 11
 
-GOES_RIGHT, STACK, ORDER, CONTESTED = range(4)
+GOES_RIGHT, STACK, ORDER, CONTESTED, CHANGED = range(5)
 """Rows of `scratch`."""
 
 STATE, WORK = range(2)
 """Entries of `state`: that of the random numbers, and about the nanoseconds of work done."""
 
 (
-    MAX_DEPTH, MAX_CONDITIONS, N_COLUMNS, N_IMPROVED, N_ROUNDS, MAX_WORK, TEMPERATURE, COVER,
-    PENALTY, OBJECTIVE, SIZE,
-) = range(11)  # fmt: skip
-"""Entries of `settings`: limits of a tree; columns that are drawn for a new split, and for a first
-improvement of cuts; rounds and work of the search; part of the mistakes that a step may lose at
-first; what a label without a leaf, and what a condition of a row count; objective and weighted
-number of conditions of the best tree."""
+    MAX_DEPTH, MAX_CONDITIONS, N_COLUMNS, N_ROUNDS, MAX_WORK, TEMPERATURE, COVER, PENALTY,
+    OBJECTIVE, SIZE,
+) = range(10)  # fmt: skip
+"""Entries of `settings`: limits of a tree; columns that are drawn for a new split; rounds and work
+of the search; part of the mistakes that a step may lose at first; what a label without a leaf, and
+what a condition of a row count; objective and weighted number of conditions of the best tree."""
 
 INNER, LEAVES, WRONG_LEAVES = range(3)
 """Nodes of which one is drawn; the last in proportion to mistakes."""
@@ -61,8 +59,8 @@ def _label_leaf(own, nodes, rows, counts, leaf):
         counts[c] = 0
     for p in range(nodes[BEGIN, leaf], nodes[END, leaf]):
         row = rows[p]
-        counts[own[row, 0]] += own[row, 1]
-        total += own[row, 1]
+        counts[own[0, row]] += own[1, row]
+        total += own[1, row]
     for c in range(len(counts)):
         best = c if counts[c] > counts[best] else best
     nodes[LABEL, leaf] = best
@@ -87,7 +85,7 @@ def _route(rank, own, nodes, rows, counts, start, scratch):
         middle, n = begin, 0
         for p in range(begin, end):
             row = rows[p]
-            if rank[row, feature] <= at:
+            if rank[feature, row] <= at:
                 rows[middle] = row
                 middle += 1
             else:
@@ -129,81 +127,113 @@ def _mark_ancestors(nodes, node):
 
 
 @inner
-def _leaf_label(rank, nodes, row, node):
-    """Label of the leaf that a row reaches from a node."""
-    while nodes[LEFT, node] >= 0:
-        goes_left = rank[row, nodes[FEATURE, node]] <= nodes[RANK, node]
-        node = nodes[LEFT, node] if goes_left else nodes[RIGHT, node]
-    return nodes[LABEL, node]
+def _update_hits(rank, own, nodes, node, hits):
+    """Fill `hits[node]`: whether the subtree would give each row of the data its label."""
+    left, label = nodes[LEFT, node], nodes[LABEL, node]
+    right, feature, at = nodes[RIGHT, node], nodes[FEATURE, node], nodes[RANK, node]
+    for row in range(hits.shape[1]):
+        if left < 0:
+            hits[node, row] = own[0, row] == label
+        else:
+            hits[node, row] = hits[left, row] if rank[feature, row] <= at else hits[right, row]
+
+
+@inner
+def _update_sums(code, own, nodes, rows, node, hits, signs, sums, scratch, state):
+    """Bring `sums` and `signs` of a node up to date; returns the number of contested rows.
+
+    A row is contested if one child gives it its label and the other does not; its sign is 1 if that
+    is the left one. `sums` has the weight of the signs by column and coarse step, and, if there are
+    finer ranks, that of the positive signs. Only rows whose sign has changed are added. The last
+    row of `signs` is scratch.
+    """
+    left, right, slot = nodes[LEFT, node], nodes[RIGHT, node], node % len(sums)
+    n_rows, new, old = signs.shape[1], signs[len(sums)], signs[slot]
+    n, n_changed = 0, 0
+    for row in range(n_rows):
+        new[row] = 0
+    for p in range(nodes[BEGIN, node], nodes[END, node]):
+        new[rows[p]] = hits[left, rows[p]] - hits[right, rows[p]]
+    for row in range(n_rows):
+        scratch[CONTESTED, n] = row
+        n += new[row] != 0
+        scratch[CHANGED, n_changed] = row
+        n_changed += new[row] != old[row]
+    if n == 0:
+        return 0
+    listed = CHANGED
+    if n_changed > n:
+        listed, n_changed = CONTESTED, n
+        for row in range(n_rows):
+            old[row] = 0
+        for j in range(sums.shape[1]):
+            for c in range(sums.shape[2]):
+                for s in range(sums.shape[3]):
+                    sums[slot, j, c, s] = 0
+    for p in range(n_changed):
+        row = scratch[listed, p]
+        gain = (new[row] - old[row]) * own[1, row]
+        more = ((new[row] > 0) - (old[row] > 0)) * own[1, row]
+        old[row] = new[row]
+        for j in range(sums.shape[1]):
+            sums[slot, j, code[row, j], 0] += gain
+        if sums.shape[3] > 1 and more != 0:
+            for j in range(sums.shape[1]):
+                sums[slot, j, code[row, j], 1] += more
+    state[WORK] += 3 * n_rows + sums.shape[3] * n_changed * sums.shape[1]
+    return n
 
 
 @inner
 def _improve_cut(
-    rank, code, ends, own, nodes, rows, node, first, last, scratch, gains, sums, state
+    rank, code, ends, own, nodes, rows, node, hits, signs, sums, scratch, gains, state
 ):
     """Give an inner node its best cut, if it has fewer mistakes than the present one.
 
-    `gains` has two rows: gains of the contested rows if they go left, and their sums by rank.
-    Coarse steps give the gain at their ends, and a bound inside. Columns from `first` to `last` are
-    searched. Rows are not sent to other sides.
+    Coarse steps give the gain at their ends, and a bound inside. Rows are not sent to other sides.
     """
-    n, present = 0, 0
-    for p in range(nodes[BEGIN, node], nodes[END, node]):
-        row = rows[p]
-        on_left = _leaf_label(rank, nodes, row, nodes[LEFT, node]) == own[row, 0]
-        if on_left != (_leaf_label(rank, nodes, row, nodes[RIGHT, node]) == own[row, 0]):
-            gain = own[row, 1] if on_left else -own[row, 1]
-            if rank[row, nodes[FEATURE, node]] <= nodes[RANK, node]:
-                present += gain
-            scratch[CONTESTED, n] = row
-            gains[0, n] = gain
-            n += 1
-    nodes[STALE, node] = 0
-    state[WORK] += 8 * (nodes[END, node] - nodes[BEGIN, node])
+    n = _update_sums(code, own, nodes, rows, node, hits, signs, sums, scratch, state)
     if n == 0:
         return False
-    state[WORK] += (n + N_CODES) * (last - first)
-    for j in range(first, last):
-        for c in range(N_CODES):
-            sums[0, j, c] = 0
-            sums[1, j, c] = 0
+    slot, n_codes, present = node % len(sums), sums.shape[2], 0
     for p in range(n):
-        row, gain = scratch[CONTESTED, p], gains[0, p]
-        for j in range(first, last):
-            sums[0, j, code[row, j]] += gain
+        row = scratch[CONTESTED, p]
+        if rank[nodes[FEATURE, node], row] <= nodes[RANK, node]:
+            present += signs[slot, row] * own[1, row]
     best, feature, at = present, -1, -1
     if best < 0:  # all rows go right
         best, feature = 0, 0
-    for j in range(first, last):
+    for j in range(len(rank)):
         total = 0
-        for c in range(N_CODES):
-            total += sums[0, j, c]
+        for c in range(n_codes):
+            total += sums[slot, j, c, 0]
             if total > best:
                 best, feature, at = total, j, ends[j, c]
-    for j in range(first, last):
-        n_ranks = ends[j, N_CODES - 1] + 1
-        if n_ranks <= N_CODES:
+    state[WORK] += 2 * n_codes * len(rank) + n
+    for j in range(len(rank)):
+        if ends[j, n_codes - 1] < n_codes:
             continue
-        for p in range(n):
-            if gains[0, p] > 0:
-                sums[1, j, code[scratch[CONTESTED, p], j]] += gains[0, p]
-        total, bound = 0, 0
-        for c in range(N_CODES):
-            bound = max(bound, total + sums[1, j, c])
-            total += sums[0, j, c]
-        state[WORK] += n + N_CODES
-        if bound <= best:
+        total, before, first, last = 0, 0, -1, -1
+        for c in range(n_codes):
+            if total + sums[slot, j, c, 1] > best:
+                last = c
+                if first < 0:
+                    first, before = c, total
+            total += sums[slot, j, c, 0]
+        if first < 0:
             continue
-        state[WORK] += 2 * (n + n_ranks)
-        for r in range(n_ranks):
-            gains[1, r] = 0
+        begin, end = ends[j, first - 1] + 1 if first > 0 else 0, ends[j, last] + 1
+        state[WORK] += 2 * (n + end - begin)
+        for r in range(begin, end):
+            gains[r] = 0
         for p in range(n):
-            gains[1, rank[scratch[CONTESTED, p], j]] += gains[0, p]
-        total = 0
-        for r in range(n_ranks):
-            total += gains[1, r]
-            if total > best:
-                best, feature, at = total, j, r
+            row = scratch[CONTESTED, p]
+            if begin <= rank[j, row] < end:
+                gains[rank[j, row]] += signs[slot, row] * own[1, row]
+        for r in range(begin, end):
+            before += gains[r]
+            if before > best:
+                best, feature, at = before, j, r
     if feature < 0:
         return False
     nodes[FEATURE, node] = feature
@@ -213,22 +243,25 @@ def _improve_cut(
 
 @inner
 def _improve_cuts(
-    rank, code, ends, own, nodes, rows, top, first, last, counts, scratch, gains, sums, state
+    rank, code, ends, own, nodes, rows, top, counts, hits, signs, sums, scratch, gains, state
 ):
     """Improve the stale cuts below a node, lowest nodes first, until no cut can be improved."""
     n, q = _preorder(nodes, top, scratch), 0
     while q < n:
         i = scratch[ORDER, n - 1 - q]
         q += 1
-        if nodes[LEFT, i] < 0 or not nodes[STALE, i]:
+        if not nodes[STALE, i]:
             continue
-        if _improve_cut(
-            rank, code, ends, own, nodes, rows, i, first, last, scratch, gains, sums, state
+        if nodes[LEFT, i] >= 0 and _improve_cut(
+            rank, code, ends, own, nodes, rows, i, hits, signs, sums, scratch, gains, state
         ):
             _route(rank, own, nodes, rows, counts, i, scratch)
-            nodes[STALE, i] = 0
             _mark_ancestors(nodes, i)
             q = 0
+            continue
+        _update_hits(rank, own, nodes, i, hits)
+        state[WORK] += hits.shape[1]
+        nodes[STALE, i] = 0
 
 
 @inner
@@ -238,30 +271,30 @@ def _find_split(code, ends, own, nodes, rows, leaf, table, n_columns, state):
     `table` has the weight by coarse step and label, and two rows for the two sides. -1 if there is
     no gain.
     """
-    n_features, n_labels = code.shape[1], table.shape[1]
+    (n_features, n_codes), n_labels = ends.shape, table.shape[1]
     begin, end, best = nodes[BEGIN, leaf], nodes[END, leaf], 0.0
     if nodes[WRONG, leaf] == 0:
         return -1.0
     tried = min(n_columns, n_features)
     for s in range(tried):
         j = s if tried == n_features else _draw(state, n_features)
-        for c in range(N_CODES + 2):
+        for c in range(n_codes + 2):
             for y in range(n_labels):
                 table[c, y] = 0
         for p in range(begin, end):
             row = rows[p]
-            table[code[row, j], own[row, 0]] += own[row, 1]
-            table[N_CODES + 1, own[row, 0]] += own[row, 1]
+            table[code[row, j], own[0, row]] += own[1, row]
+            table[n_codes + 1, own[0, row]] += own[1, row]
         n_left, n_right, whole = 0, nodes[WEIGHT, leaf], 0.0
-        for c in range(N_CODES):
+        for c in range(n_codes):
             left, right, moved = 0.0, 0.0, 0
             for y in range(n_labels):
-                right += float(table[N_CODES + 1, y]) * table[N_CODES + 1, y]
+                right += float(table[n_codes + 1, y]) * table[n_codes + 1, y]
             if c == 0:
                 whole = right / n_right
             elif n_left > 0:
                 for y in range(n_labels):
-                    left += float(table[N_CODES, y]) * table[N_CODES, y]
+                    left += float(table[n_codes, y]) * table[n_codes, y]
                 gain = left / n_left + right / n_right - whole
                 if gain > best:
                     best = gain
@@ -269,13 +302,13 @@ def _find_split(code, ends, own, nodes, rows, leaf, table, n_columns, state):
                     nodes[RANK, leaf] = ends[j, c - 1]
             for y in range(n_labels):
                 moved += table[c, y]
-                table[N_CODES, y] += table[c, y]
-                table[N_CODES + 1, y] -= table[c, y]
+                table[n_codes, y] += table[c, y]
+                table[n_codes + 1, y] -= table[c, y]
             n_left += moved
             n_right -= moved
             if n_right == 0:
                 break
-    state[WORK] += tried * (4 * (end - begin) + 3 * N_CODES * n_labels)
+    state[WORK] += tried * (4 * (end - begin) + 3 * n_codes * n_labels)
     return best if best > 0 else -1.0
 
 
@@ -366,7 +399,9 @@ def _prune(nodes, scratch):
                 nodes[WEIGHT, left] += nodes[WEIGHT, right]
                 kept = left
         if kept >= 0:
-            _replace_parent(nodes, kept, scratch)
+            top = _replace_parent(nodes, kept, scratch)
+            nodes[STALE, top] = 1
+            _mark_ancestors(nodes, top)
         i = 0 if kept >= 0 else i + 1
 
 
@@ -421,42 +456,42 @@ def _pick(nodes, kind, state):
 
 
 @inner
-def _copy_nodes(nodes, target):
-    for r in range(N_NODE_ROWS):
-        for i in range(nodes.shape[1]):
-            target[r, i] = nodes[r, i]
+def _copy(source, target):
+    for r in range(source.shape[0]):
+        for i in range(source.shape[1]):
+            target[r, i] = source[r, i]
 
 
 @compiled
 def search_labels(
-    rank, code, ends, own, best, nodes, trial, rows, trial_rows, scratch, gains, sums, table, score,
-    settings, state,
+    rank, code, ends, own, best, nodes, trial, rows, trial_rows, hits, trial_hits, signs, sums,
+    scratch, gains, table, score, settings, state,
 ):  # fmt: skip
     """Improve the tree `best` until the work is done.
 
-    `own` has label and weight of each row, `rows` the numbers of all rows. The number of columns of
-    `best` limits the leaves; `nodes` and `trial` are as large. The last row of `table` is scratch
-    for counts by label.
+    `own` has labels and weights of the rows, `rows` the numbers of all rows. The number of columns
+    of `best` limits the leaves; `nodes` and `trial` are as large. `signs` and `sums` are zero. The
+    last row of `table` is scratch for counts by label.
     """
-    n_rows, n_features = rank.shape
+    n_features, n_rows = rank.shape
     n_nodes, n_rounds = best.shape[1], settings[N_ROUNDS]
-    counts, first, last = table[N_CODES + 2], 0, n_features
-    n_columns = min(n_features, int(settings[N_IMPROVED]))
+    counts = table[len(table) - 1]
     best_value, best_size, value, n_done, begin = np.inf, np.inf, np.inf, -1.0, state[WORK]
     after, size = 0.0, 0.0
     while True:
         part = n_rounds * (state[WORK] - begin) / settings[MAX_WORK]
         if n_done >= 0 and (part >= n_rounds or (n_done > 0 and best_value <= 0)):
             break
-        state[WORK] += 1000 + n_rows
+        state[WORK] += 1000 + n_rows + n_rows * n_nodes // 8
         kind, top, n_lost = _draw(state, 3), 0, 0
         if part >= n_done + 1:  # a new round begins with the best tree
             n_done, kind, value = np.floor(part), NOTHING, np.inf
         temperature = settings[TEMPERATURE] * best_value * (1 - n_done / n_rounds)
         temperature *= 1 - (part - n_done) if kind != NOTHING else 0.0
-        _copy_nodes(best if kind == NOTHING else nodes, trial)
+        _copy(best if kind == NOTHING else nodes, trial)
         for p in range(n_rows):
             trial_rows[p] = rows[p]
+        _copy(hits, trial_hits)
         if kind == NOTHING:
             trial[BEGIN, 0], trial[END, 0], trial[PARENT, 0] = 0, n_rows, -1
         else:
@@ -470,7 +505,7 @@ def search_labels(
         elif kind == CUT and trial[BEGIN, top] < trial[END, top]:
             place = trial[BEGIN, top] + _draw(state, trial[END, top] - trial[BEGIN, top])
             trial[FEATURE, top] = _draw(state, n_features)
-            trial[RANK, top] = rank[trial_rows[place], trial[FEATURE, top]]
+            trial[RANK, top] = rank[trial[FEATURE, top], trial_rows[place]]
         _route(rank, own, trial, trial_rows, counts, top, scratch)
         _mark_ancestors(trial, top)
         n_free = n_nodes
@@ -495,30 +530,25 @@ def search_labels(
         for phase in range(3):  # a new round measures the tree as it is; first the subtree alone
             if phase == 0 and kind != NOTHING:
                 continue
-            if phase == 1:
-                first = _draw(state, n_features // n_columns) * n_columns
-                last = first + n_columns
-            elif phase == 2:
-                for q in range(_preorder(trial, top, scratch)):
-                    trial[STALE, scratch[ORDER, q]] = 1
-                first, last, top = 0, n_features, 0
             if phase > 0:
                 _improve_cuts(
-                    rank, code, ends, own, trial, trial_rows, top, first, last, counts, scratch,
-                    gains, sums, state,
+                    rank, code, ends, own, trial, trial_rows, top, counts, trial_hits, signs, sums,
+                    scratch, gains, state,
                 )  # fmt: skip
+                top = 0
             if phase == 2:
                 _prune(trial, scratch)
             after, size = _measure(trial, counts, settings)
             is_best = after < best_value or (after == best_value and size < best_size)
             if after >= 0 and is_best:
                 best_value, best_size = after, size
-                _copy_nodes(trial, best)
+                _copy(trial, best)
             if after < 0 or after > value + (MAX_DETOUR if phase < 2 else 1.0) * temperature:
                 break
         if kind == NOTHING or (0 <= after <= value + temperature):
             value = after if after >= 0 else np.inf
-            _copy_nodes(trial, nodes)
+            _copy(trial, nodes)
             for p in range(n_rows):
                 rows[p] = trial_rows[p]
+            _copy(trial_hits, hits)
     settings[OBJECTIVE], settings[SIZE] = best_value, best_size

@@ -25,9 +25,10 @@ from pellucid.tree.rounding import ThresholdStyle
 
 MAX_ROWS = 2**15  # different rows up to which a search uses all of them
 MAX_VALUES = 2**20  # different rows times columns up to which it does (convention)
-# Rows times columns up to which the tree of a sample is improved on all rows. They take 3 bytes
-# each, and 8 while they are ranked.
+# Rows times columns and nodes up to which the tree of a sample is improved on all rows. They take 3
+# bytes each, and columns 8 while they are ranked.
 MAX_POLISHED_VALUES = 2**28
+MAX_SUMS = 2**22  # that are kept from step to step, of all nodes, columns and coarse steps
 MAX_RANKS = 2**16  # of a column; one with more different values is cut between some of them only
 MAX_DEPTH = 3  # of the trees whose least mistakes can be proven
 
@@ -35,22 +36,26 @@ WORK = {"fast": 0.2, "balanced": 1.0, "best": 20.0}
 """Work by effort. Measured: 20 times the work found 0.3 points fewer mistakes in the mean of the
 label cases of `benchmarks quality --only labels`."""
 
-WORK_OF_ANY, WORK_OF_VALUE, WORK_OF_RANK = 1.2e7, 800.0, 250.0
+WORK_OF_ANY, WORK_OF_VALUE, WORK_OF_RANK = 1e7, 1100.0, 2500.0
 """Work of a search, that of every value, and of every different value of a column.
 
-Measured: whole fits of 46 cases then take 3 to 15 times as long as scikit-learn's CART, on a busy
-machine; 1e7, 450 and 150 lose 0.06 points of agreement.
+Measured on a busy machine: whole fits of the 46 label cases of `benchmarks quality --only labels`
+then take 3 to 18 times as long as scikit-learn's CART.
 """
 
-TEMPERATURE, N_ROUNDS, N_IMPROVED, SEED = 0.05, 5, 16, 1
+TEMPERATURE, N_ROUNDS, SEED = 0.05, 5, 1
 """Part of the mistakes that a step may lose at first; how often the search returns to its best
-tree; columns among which a step first improves cuts; seed of all random numbers.
+tree; seed of all random numbers.
 
-Measured: half or twice of each changes the mean agreement by less than 0.05 points.
+Measured on 92 cases: half or twice of each changes the mean agreement by less than 0.08 points.
+New splits on all columns, instead of the square root of their number, lose 0.2 points.
 """
 
-# Parts of the work of a search before a proof is tried, for depth two and three (conventions).
-FIRST_PART = 0.02, 0.25
+FIRST_PART, FIRST_PART_OF_THREE, PROOF_PART, LAST_PART = 0.02, 0.2, 0.2, 0.3
+"""Parts of the work of a search before a proof is tried, for depth two and three or four leaves; of
+the proof, and of the search after it, unless `max_depth` is given (conventions).
+"""
+
 PROOF_WORK = {"fast": 2e7, "balanced": 2e9, "best": 5e10}
 """Most work of a proof if `max_depth` is given, by effort. Convention.
 
@@ -81,12 +86,12 @@ class RankedLabels:
     """
 
     def __init__(self, problem: Problem, trees: list[Nodes]) -> None:
-        from pellucid._core.kernels.label_search import N_CODES
+        from pellucid._core.kernels.local_search import N_CODES
 
         shape, weight = problem.X.shape, problem.weights.units
         self.n_labels = problem.n_clusters
-        self.own = np.stack([problem.labels.astype(np.int64), weight], axis=1)
-        self.rank, self.code = np.empty(shape, np.uint16), np.empty(shape, np.uint8)
+        self.own = np.stack([problem.labels.astype(np.int64), weight])
+        self.rank, self.code = np.empty(shape[::-1], np.uint16), np.empty(shape, np.uint8)
         self.ends = np.empty((shape[1], N_CODES), np.int64)
         self.values: list[np.ndarray] = [np.empty(0)] * shape[1]
         self._is_coarse = [False] * shape[1]
@@ -105,10 +110,11 @@ class RankedLabels:
                 values, rank = values[kept], np.searchsorted(kept, rank)
             # Units are whole and their total is below 2**52, so that sums of floats are exact.
             steps = coarse_codes(rank, weight, len(values))
-            self.values[j], self.rank[:, j], self.code[:, j] = values, rank, steps[rank]
+            self.values[j], self.rank[j], self.code[:, j] = values, rank, steps[rank]
             self.ends[j] = np.searchsorted(steps, np.arange(N_CODES), side="right") - 1
 
         problem.pool.map(rank_column, range(shape[1]))
+        self.ends = np.ascontiguousarray(self.ends[:, : int(self.code.max(initial=0)) + 1])
         n_ranks = sum(map(len, self.values))
         self.work = WORK_OF_ANY + WORK_OF_VALUE * self.rank.size + WORK_OF_RANK * n_ranks
 
@@ -127,7 +133,7 @@ class RankedLabels:
         """
         from pellucid._core.kernels import label_search as loops
 
-        (n, d), n_nodes = self.rank.shape, 2 * limits.n_leaves - 1
+        (d, n), n_nodes = self.rank.shape, 2 * limits.n_leaves - 1
         best = np.full((loops.N_NODE_ROWS, n_nodes), -1, dtype=np.int64)
         best[loops.END, : len(start)] = 0
         split_rows = [loops.FEATURE, loops.RANK, loops.LEFT, loops.RIGHT]
@@ -137,16 +143,19 @@ class RankedLabels:
                 best[split_rows, i] = cut.feature, rank, cut.left, cut.right
         sizes = [np.inf if s is None else s for s in (limits.max_depth, limits.max_conditions)]
         n_columns = max(2, int(np.ceil(np.sqrt(d))))
-        counts = n_columns, N_IMPROVED, N_ROUNDS
         prices = TEMPERATURE, cover, penalty
-        settings = np.array([*sizes, *counts, max(work, 1.0), *prices, 0.0, 0.0])
+        settings = np.array([*sizes, n_columns, N_ROUNDS, max(work, 1.0), *prices, 0.0, 0.0])
         rows = np.arange(n, dtype=np.int32)
-        longest = max(map(len, self.values))
+        longest, n_codes = max(map(len, self.values)), self.ends.shape[1]
+        n_kept = n_nodes if n_nodes * d * n_codes <= MAX_SUMS else 1
         scratch = (
-            np.empty((4, max(n, n_nodes + 2)), dtype=np.int32),
-            np.empty((2, max(n, longest)), dtype=np.int64),
-            np.empty((2, d, loops.N_CODES), dtype=np.int64),
-            np.empty((loops.N_CODES + 3, self.n_labels), dtype=np.int64),
+            np.empty((n_nodes, n), dtype=np.int8),
+            np.empty((n_nodes, n), dtype=np.int8),
+            np.zeros((n_kept + 1, n), dtype=np.int8),
+            np.zeros((n_kept, d, n_codes, 1 + (longest > n_codes)), dtype=np.int64),
+            np.empty((5, max(n, n_nodes + 2) + 1), dtype=np.int32),
+            np.empty(longest, dtype=np.int64),
+            np.empty((n_codes + 3, self.n_labels), dtype=np.int64),
             np.empty(n_nodes),
         )
         data, trees = (self.rank, self.code, self.ends, self.own), (best, best.copy(), best.copy())
@@ -196,12 +205,12 @@ class ExactSearch:
         self._everything = np.argsort(self.rank, axis=1, kind="stable").astype(np.int32)
         self._side, self._goes = np.empty((2, n), np.int8)
         self._scratch = np.empty((2, 2, n_labels), np.int64), np.empty((4, 8), np.int64)
-        self._stacks = np.empty((2, 10, n + 2), np.int64)
+        self._stacks = np.empty((2, 14, n + 2), np.int64)
 
     def prove(self, depth: int, n_leaves: int, limit: int, max_work: float) -> Proof:
         """The least mistakes, or that they are at least `limit`; a bound of 0 if work is too short.
 
-        With fewer leaves than a tree of this depth can have, and more than three, it is a bound.
+        With fewer leaves than a tree of this depth can have, and more than four, it is a bound.
         """
         is_done, (value, *cut) = self._solve(self._everything, depth, n_leaves, limit, max_work)
         if value >= limit:
@@ -225,11 +234,14 @@ class ExactSearch:
         if depth == 1 or n_leaves == 2:
             loops.solve_one(*rows, n, limit, side, *scratch, found)
         elif depth == 2 or n_leaves == 3:
-            is_three = n_leaves == 3
-            is_done = loops.solve_two(*rows, n, limit, is_three, side, *scratch, stacks[0], found)
+            most = 3 * (n_leaves == 3)
+            is_done = loops.solve_two(*rows, n, limit, most, side, *scratch, stacks[0], found)
         else:
             part, goes = np.empty_like(order), self._goes
-            is_done = loops.solve_three(*rows, part, limit, side, goes, *scratch, stacks, found)
+            most = 4 * (n_leaves == 4)
+            is_done = loops.solve_three(
+                *rows, part, limit, most, side, goes, *scratch, stacks, found
+            )
         return is_done, found[:3].tolist()
 
     def _tree(self, order: np.ndarray, depth: int, n_leaves: int, cut: Any = None) -> Any:
@@ -241,7 +253,9 @@ class ExactSearch:
             return None
         goes_left, shape = self.rank[feature] <= rank, (len(order), -1)
         sides = [order[kept[order]].reshape(shape) for kept in (goes_left, ~goes_left)]
-        choices = [(2, 1), (1, 2)] if n_leaves == 3 else [(n_leaves // 2, n_leaves // 2)]
+        choices = [(n_leaves // 2, n_leaves // 2)]
+        if n_leaves == 3 or (n_leaves == 4 and depth > 2):
+            choices = [(n, n_leaves - n) for n in range(1, n_leaves)]
         totals = [
             sum(self._least(side, depth - 1, n) for side, n in zip(sides, leaves))
             for leaves in choices
@@ -280,18 +294,22 @@ class LabelSearch:
         work = WORK[effort] * self._ranked.work
         depth = min(limits.n_leaves - 1, limits.max_depth or limits.n_leaves)
         is_provable = self.is_whole and not (penalty or covers or limits.max_conditions)
-        # Trees of four leaves may be three deep, which takes long to prove.
-        if is_provable and 1 <= depth <= (2 if limits.max_depth is None else MAX_DEPTH):
+        if is_provable and 1 <= depth <= MAX_DEPTH:
             # Proofs of depth two take less time than a search.
-            first = self._ranked.search(start, limits, work=FIRST_PART[depth > 2] * work)
-            most = FIRST_PART[1] * work if limits.max_depth is None else PROOF_WORK[effort]
+            part = FIRST_PART if depth <= 2 else FIRST_PART_OF_THREE
+            first = self._ranked.search(start, limits, work=part * work)
+            most, rest = PROOF_WORK[effort], 1.0
+            if limits.max_depth is None:
+                most, rest = PROOF_PART * work, LAST_PART
             proven = self._prove(first, depth, limits, most)
             if proven.bound == proven.objective:
                 return proven
             start, bound = proven.nodes, proven.bound
-            return self._ranked.search(start, limits, work=work)._replace(bound=bound)
+            last = self._ranked.search(start, limits, work=rest * work)
+            return last._replace(bound=bound)
         found = self._ranked.search(start, limits, work=work, **options)
-        if self.is_whole or problem.n_samples * problem.n_features > MAX_POLISHED_VALUES:
+        n_values = problem.n_samples * (problem.n_features + 2 * limits.n_leaves)
+        if self.is_whole or n_values > MAX_POLISHED_VALUES:
             return found
         ranked = RankedLabels(problem, [found.nodes, start])
         polished = [ranked.search(tree, limits, **options) for tree in (found.nodes, start)]
@@ -302,9 +320,9 @@ class LabelSearch:
     ) -> LabelTree:
         """The tree, or a better one, with the bound that is proven by this work."""
         ranked, n_leaves = self._ranked, limits.n_leaves
-        exact = ExactSearch(ranked.rank, ranked.own, ranked.n_labels)
+        exact = ExactSearch(ranked.rank.T, ranked.own.T, ranked.n_labels)
         proof = exact.prove(depth, n_leaves, int(found.objective), max_work)
-        is_allowed = n_leaves <= 3 or n_leaves >= 2**depth
+        is_allowed = n_leaves <= 4 or n_leaves >= 2**depth
         if proof.tree is not None and is_allowed:
             found = ranked.search(ranked.nodes_of(proof.tree, lambda tree: tree), limits)
         return found._replace(bound=proof.bound)

@@ -84,6 +84,14 @@ def test_more_leaves_do_not_raise_the_cost(blobs, centers, balanced):
     assert many.inertia_ <= expanded.inertia_ * (1 + 1e-12)
 
 
+def test_trees_of_few_rows_are_the_best_of_two_searches():
+    X = np.round(make_blobs(60, 2, centers=5, cluster_std=3, random_state=0)[0], 2)
+    cheap, faithful = (
+        ExplainableKMeans(5, n_leaves=8, faithfulness=f, random_state=0).fit(X) for f in (0, 0.3)
+    )
+    assert cheap.inertia_ <= faithful.inertia_ * (1 + 1e-12)
+
+
 def test_max_depth_is_respected_and_few_of_the_start_trees_are_polished(four, monkeypatch):
     X, centers = four
     cheapest = ExplainableKMeans(reference=centers, faithfulness=0).fit(X)
@@ -99,7 +107,8 @@ def test_max_depth_is_respected_and_few_of_the_start_trees_are_polished(four, mo
     for depth in (2, 3) if EXTENDED else (2,):
         polished.clear()
         model = ExplainableKMeans(reference=centers, max_depth=depth).fit(X)
-        assert 0 < len(polished) <= 2 * n_trees  # again without rounds if a tree gets too deep
+        # Again without rounds if a tree gets too deep, and the same for another faithfulness.
+        assert 0 < len(polished) <= 2 * (2 * n_trees + 1)
         assert model.tree_.max_depth <= depth
         assert model.inertia_ >= cheapest.inertia_ * (1 - 1e-12)
 

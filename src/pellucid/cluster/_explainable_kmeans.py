@@ -57,6 +57,12 @@ with 0.3, -4 % with 2 and -7 % with both (nine data sets, one leaf per cluster).
 TRADE_OFF_FAITHFULNESS = 0.0, 0.1, 0.3, 1.0, 3.0
 """Values of a trade-off. Convention."""
 
+FEW_VALUES = 10_000
+"""Rows times columns times clusters up to which the tree of another faithfulness is tried, too.
+
+A local search of few rows can end in a tree that no single step improves. Convention.
+"""
+
 LESS_FAITHFULNESS = 0.1, 0.0
 """Values that are tried in turn, in another space, while the tree costs more than simple ones."""
 
@@ -162,6 +168,8 @@ class ExplainableKMeans(SpaceTree):
       search is polished. So is the best of the others if it is better still. Without a local search
       the three best trees are polished, or two of them where rows × columns × leaves² ÷ clusters
       are above 5 million;
+    - up to 10,000 rows × columns × clusters: also the best tree for ``faithfulness=0``, or for 0.3
+      if it is 0, since a local search of few rows can end too early;
     - ``"best"``: all of this, and the same with wide beams (40 trees, 10 cuts) whatever the size, a
       local search several times as long, and five k-means references. Where the local search does
       not use all rows, all trees are polished.
@@ -487,6 +495,9 @@ class ExplainableKMeans(SpaceTree):
                     kept = max([kept, *(agreement(start, problem) for start in allowed)])
                     trees = portfolio.candidates(starts)
                     found += [tree for tree in trees if limits.allows(tree.tree)]
+            if problem.n_samples * problem.n_features * problem.n_clusters <= FEW_VALUES:
+                other_cost = 0.0 if faithfulness else AUTO_FAITHFULNESS[0] * mean
+                found += self._found_otherwise(posed, other_cost)
             if not found:
                 within = ", ".join(f"{name}={n}" for name, n in self._given_limits().items())
                 raise ValueError(
@@ -498,6 +509,14 @@ class ExplainableKMeans(SpaceTree):
                 break
         self.faithfulness_ = faithfulness
         return found
+
+    def _found_otherwise(self, problem: Problem, mistake_cost: float) -> Iterator[Polished]:
+        """The best tree for another cost of mistakes, improved for that of the problem."""
+        other = problem.with_mistake_cost(mistake_cost)
+        own, search = (self._portfolios(p, True, {})[-1] for p in (problem, other))
+        found = search.candidates(list(search.starts(Progress("", 1, 0))))
+        for best in sorted(found, key=lambda tree: rounded_cost(tree.cost))[:1]:
+            yield from own.polish(best.tree)
 
     def _portfolios(
         self, problem: Problem, is_first: bool, plain_trees: dict[Any, GrowthResult]

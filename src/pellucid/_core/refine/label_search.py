@@ -28,7 +28,7 @@ MAX_VALUES = 2**20  # different rows times columns up to which it does (conventi
 # Rows times columns and nodes up to which the tree of a sample is improved on all rows. They take 3
 # bytes each, and columns 8 while they are ranked.
 MAX_POLISHED_VALUES = 2**28
-MAX_SUMS = 2**22  # that are kept from step to step, of all nodes, columns and coarse steps
+MAX_SUMS = 2**22  # nodes times columns times coarse steps up to which all sums are kept
 MAX_RANKS = 2**16  # of a column; one with more different values is cut between some of them only
 MAX_DEPTH = 3  # of the trees whose least mistakes can be proven
 

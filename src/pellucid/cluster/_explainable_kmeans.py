@@ -58,10 +58,7 @@ TRADE_OFF_FAITHFULNESS = 0.0, 0.1, 0.3, 1.0, 3.0
 """Values of a trade-off. Convention."""
 
 FEW_VALUES = 10_000
-"""Rows times columns times clusters up to which the tree of another faithfulness is tried, too.
-
-A local search of few rows can end in a tree that no single step improves. Convention.
-"""
+"""Rows times columns times clusters up to which another faithfulness is tried, too. Convention."""
 
 LESS_FAITHFULNESS = 0.1, 0.0
 """Values that are tried in turn, in another space, while the tree costs more than simple ones."""

@@ -186,18 +186,15 @@ def solve_two(rank, label, weight, order, n, limit, n_leaves, side, counts, best
 def solve_three(
     rank, label, weight, order, part, limit, n_leaves, side, goes, counts, best, stacks, found
 ):
-    """As `solve_two` for depth three, or four leaves if `n_leaves` is 4 and not 0.
-
-    `part` is scratch like `order`.
-    """
+    """As `solve_two` for depth three; of four leaves only if `n_leaves` is 4; `part` is scratch."""
     n_features, n = order.shape
-    n_below = 3 if n_leaves == 4 else 0
+    below = 3 if n_leaves == 4 else 0
     for p in range(n):
         side[order[0, p]] = 0
     _stumps(rank, label, weight, order, n, limit, side, counts, best, found)
     stump, leaf = best[0, 0], best[0, 1]
     if not solve_two(
-        rank, label, weight, order, n, limit, n_below, side, counts, best, stacks[0], found
+        rank, label, weight, order, n, limit, below, side, counts, best, stacks[0], found
     ):
         return False
     value, feature, at = found[VALUE], found[FEATURE], found[RANK]
@@ -240,18 +237,7 @@ def solve_three(
                 found[WORK] += 2 * n * n_features
                 most = min(value, value - other + margin)
                 if not solve_two(
-                    rank,
-                    label,
-                    weight,
-                    part,
-                    m,
-                    most,
-                    n_below,
-                    side,
-                    counts,
-                    best,
-                    stacks[0],
-                    found,
+                    rank, label, weight, part, m, most, below, side, counts, best, stacks[0], found
                 ):
                     found[VALUE], found[FEATURE], found[RANK] = value, feature, at
                     return False

@@ -51,11 +51,9 @@ Measured on 92 cases: half or twice of each changes the mean agreement by less t
 New splits on all columns, instead of the square root of their number, lose 0.2 points.
 """
 
+# Parts of the work of a search before a proof is tried, for depth two and above; of the proof, and
+# of the search after it, unless `max_depth` is given (conventions).
 FIRST_PART, FIRST_PART_OF_THREE, PROOF_PART, LAST_PART = 0.02, 0.2, 0.2, 0.3
-"""Parts of the work of a search before a proof is tried, for depth two and three or four leaves; of
-the proof, and of the search after it, unless `max_depth` is given (conventions).
-"""
-
 PROOF_WORK = {"fast": 2e7, "balanced": 2e9, "best": 5e10}
 """Most work of a proof if `max_depth` is given, by effort. Convention.
 
@@ -239,9 +237,8 @@ class ExactSearch:
         else:
             part, goes = np.empty_like(order), self._goes
             most = 4 * (n_leaves == 4)
-            is_done = loops.solve_three(
-                *rows, part, limit, most, side, goes, *scratch, stacks, found
-            )
+            args = (*rows, part, limit, most, side, goes, *scratch, stacks, found)
+            is_done = loops.solve_three(*args)
         return is_done, found[:3].tolist()
 
     def _tree(self, order: np.ndarray, depth: int, n_leaves: int, cut: Any = None) -> Any:
@@ -298,15 +295,13 @@ class LabelSearch:
             # Proofs of depth two take less time than a search.
             part = FIRST_PART if depth <= 2 else FIRST_PART_OF_THREE
             first = self._ranked.search(start, limits, work=part * work)
-            most, rest = PROOF_WORK[effort], 1.0
-            if limits.max_depth is None:
-                most, rest = PROOF_PART * work, LAST_PART
+            is_free = limits.max_depth is None
+            most, rest = (PROOF_PART * work, LAST_PART) if is_free else (PROOF_WORK[effort], 1.0)
             proven = self._prove(first, depth, limits, most)
             if proven.bound == proven.objective:
                 return proven
             start, bound = proven.nodes, proven.bound
-            last = self._ranked.search(start, limits, work=rest * work)
-            return last._replace(bound=bound)
+            return self._ranked.search(start, limits, work=rest * work)._replace(bound=bound)
         found = self._ranked.search(start, limits, work=work, **options)
         n_values = problem.n_samples * (problem.n_features + 2 * limits.n_leaves)
         if self.is_whole or n_values > MAX_POLISHED_VALUES:

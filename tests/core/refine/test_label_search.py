@@ -186,7 +186,9 @@ def test_a_cluster_without_a_rule_is_named_with_the_reason():
         ExplainableKMeans(n_leaves=2, max_conditions=1).fit(X, labels)
 
 
-@pytest.mark.parametrize(("seed", "n_leaves", "most"), [(1, 12, 85), (2, 10, 108)])
-def test_mistakes_of_overlapping_clusters(seed, n_leaves, most):
-    X, labels = make_blobs(600, 10, centers=6, cluster_std=5, random_state=seed)
-    assert ExplainableKMeans(n_leaves=n_leaves).fit(X, labels).mistakes_ <= most
+def test_mistakes_of_overlapping_clusters():
+    mistakes = 0
+    for seed in range(3):
+        data = make_blobs(600, 20, centers=8, cluster_std=5, random_state=seed)
+        mistakes += ExplainableKMeans(n_leaves=16).fit(*data).mistakes_
+    assert mistakes <= 182

